@@ -4,6 +4,7 @@ Negation is written ``not a`` in every text of the package.
 """
 
 import math
+import re
 from decimal import Decimal
 from html import escape
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from sklboolean._core.feature_names import conjunction_words
 
+SURROGATE = re.compile("[\ud800-\udfff]")
 INFINITE = (math.inf, -math.inf)
 # Parsers limit how deep an expression may be, so long sums are grouped.
 TERMS_OF_GROUP = 400
@@ -131,10 +133,10 @@ def sql_value(label):
     label = python_label(label)
     if not isinstance(label, str):
         return repr(int(label) if isinstance(label, bool) else label)
-    if "\0" in label:
+    if "\0" in label or not label.isascii() and SURROGATE.search(label):
         raise ValueError(
             f"The label {label!r} cannot be written in SQL: it holds a character of "
-            "code 0. Use other labels."
+            "code 0 or half of a surrogate pair. Use other labels."
         )
     return "'" + label.replace("'", "''") + "'"
 

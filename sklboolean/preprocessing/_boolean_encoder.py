@@ -111,9 +111,9 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         where the category has a column ``name is rare``. "error": they are an error.
         Missing values in a column that had none satisfy no condition, or are an error
         with "error". ``transform`` warns once for each column of new levels, and of new
-        missing values in numbers and ordered levels. Where no condition would mean a
-        value, both are errors: in Boolean columns, and with ``complement=False`` in
-        numbers and ordered levels.
+        missing values in Booleans, where they count as false, in numbers and in ordered
+        levels. With ``complement=False`` both are errors in numbers and ordered levels,
+        where no condition would mean the largest values.
     missing : {"indicator", "propagate"}, default="indicator"
         "indicator": missing values have a column ``name is missing`` where the training
         data have any, and all other conditions are false. "propagate": all columns of
@@ -173,8 +173,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
     Integers beyond 2**53 are compared exactly. Numbers that neither float64 nor 64-bit
     integers hold apart are refused, but may be categories. Infinity, dates, times,
     durations and periods are refused. Masked values are missing, and bytes are read as
-    UTF-8 text. A Boolean that is missing in ``transform`` but never was in ``fit`` is
-    an error.
+    UTF-8 text. Other objects are levels where equal ones compare equal, such as UUIDs.
 
     ``fit`` warns of constant columns, of text in which nearly all values are numbers,
     of text of which most values occur in few samples, of levels that differ only in
@@ -656,7 +655,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             warned = getattr(self, "_warned", set())  # old pickles have none
             if (column.name, what) not in warned:
                 warned.add((column.name, what))
-                warn_user(f"{message} None of its conditions holds there.")
+                as_false = ", so it counts as false" * (fitted.kind == "boolean")
+                warn_user(f"{message} None of its conditions holds there{as_false}.")
 
     def inverse_transform(self, X) -> np.ndarray:
         """Return a sample of the original columns for each sample of features.

@@ -10,6 +10,7 @@ from sklboolean._core.validation import warn_user
 NUMBER = re.compile(r"[-+]?(\d[\d.,]*|[.,]\d+)(e[-+]?\d+)?%?", re.IGNORECASE)
 CODE = re.compile(r"0\d")  # as in postcodes
 MANY_LEVELS = 400
+MOST_NAMED = 20
 
 
 def warn_of_levels(summary, fitted):
@@ -71,11 +72,17 @@ def plain_text(level):
 def warn_of_constants(summaries):
     """Name the columns that hold one value in all of several samples."""
     names = [s.name for s in summaries if s.is_constant() and s.n_samples > 1]
-    if names:
-        others = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
+    if len(names) > 1:
+        others = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
+        listed = ", ".join(map(repr, names[:MOST_NAMED]))
         warn_user(
-            f"Column {names[0]!r}{others} of X has the same value in all samples, so "
-            "it tells nothing. Leave it out."
+            f"Columns {listed}{others} of X have the same value in all samples, so "
+            "they tell nothing. Leave them out."
+        )
+    elif names:
+        warn_user(
+            f"Column {names[0]!r} of X has the same value in all samples, so it tells "
+            "nothing. Leave it out."
         )
 
 

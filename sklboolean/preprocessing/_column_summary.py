@@ -59,8 +59,11 @@ class ColumnSummary:
         )
 
     def is_empty(self):
-        """Test whether all values are missing in a column without a type."""
-        return self.numbers is None and not self.levels
+        """Test whether no value is known, so that other batches tell the kind.
+
+        Readers of files make a float column of text that a batch lacks.
+        """
+        return self.n_missing == self.n_samples and self.kind != "ordered"
 
     def is_constant(self):
         """Test whether all samples have one value, or all are missing."""
@@ -77,24 +80,41 @@ class ColumnSummary:
 
     def merge(self, other):
         """Sum the summaries of two batches of the column."""
-        typed, last = (other, self) if self.is_empty() else (self, other)
+        first, last = sorted((self, other), key=_rank_of_type)
         merged = replace(
-            typed,
+            first,
             n_samples=self.n_samples + other.n_samples,
             n_missing=self.n_missing + other.n_missing,
         )
         if last.is_empty():
             return merged
+        if {self.kind, other.kind} <= {"boolean", "number"}:
+            return replace(merged, **self._add_numbers(other))
         if (self.numbers is None) != (other.numbers is None):
             levels = self.levels or other.levels
             raise ValueError(
                 f"Column {self.name!r} of X holds {shown(next(iter(levels)))}, but "
                 "numbers in another batch. Convert the column in all batches."
             )
-        if self.numbers is not None:
-            kind = self.kind if self.kind == other.kind else "number"
-            return replace(merged, kind=kind, numbers=self.numbers.merge(other.numbers))
         return replace(merged, levels=self._add_levels(other))
+
+    def _add_numbers(self, other):
+        """Merge counts of numbers; those that floats would merge become levels."""
+        kind = self.kind if self.kind == other.kind else "number"
+        if self.numbers is not None and other.numbers is not None:
+            numbers = self.numbers.merge(other.numbers)
+            if numbers is not None:
+                return {"kind": kind, "numbers": numbers}
+        levels = Counter(self._counts())
+        levels.update(other._counts())
+        return {"kind": kind, "numbers": None, "levels": dict(levels)}
+
+    def _counts(self):
+        """Return the number of samples of each value."""
+        if self.numbers is None:
+            return self.levels
+        values, counts = self.numbers.values, self.numbers.counts
+        return dict(zip(values.tolist(), counts.tolist(), strict=True))
 
     def _add_levels(self, other):
         is_ordered = "ordered" in (self.kind, other.kind)
@@ -114,6 +134,11 @@ class ColumnSummary:
             return self.kind
         values = self.numbers.values
         return "boolean" if len(values) and np.isin(values, (0, 1)).all() else "number"
+
+
+def _rank_of_type(summary):
+    """Rank summaries by what their values, or else their types, tell of the kind."""
+    return summary.is_empty(), summary.numbers is None, summary.kind == "boolean"
 
 
 def add_partitions(partitions):

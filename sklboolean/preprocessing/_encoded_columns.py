@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, fields
 from functools import cached_property
-from math import isinf
+from sys import float_info
 
 import numpy as np
 
@@ -76,8 +76,8 @@ class NumberColumn(FittedColumn):
 
     @property
     def is_one_sided(self):
-        """Whether no condition tells the values on one side from missing ones."""
-        return len(self.relations) == 1
+        """Whether no bound tells the numbers on one side from missing values."""
+        return len(self.relations) == 1 and self.kind != "boolean"
 
     def names(self, label):
         """Write the conditions on a column with this label."""
@@ -212,7 +212,8 @@ class NumberColumn(FittedColumn):
         """Find the run of one value; None where `read` must look closer."""
         if value is None or value != value:
             return self.runs[-2] if self.indicates_missing else None
-        if type(value) not in PLAIN_NUMBERS or isinf(value):
+        largest = float_info.max
+        if type(value) not in PLAIN_NUMBERS or not -largest <= value <= largest:
             return None
         if self.kind == "boolean" and self.insists and value not in (0, 1):
             return None
@@ -476,8 +477,9 @@ def count_unseen(known, column, is_unseen):
 
 
 def level_text(level):
-    """Write a level, numbers without a superfluous point."""
-    return number_text(level) if isinstance(level, float) else str(level)
+    """Write a level, numbers without a superfluous point, as valid Unicode."""
+    text = number_text(level) if isinstance(level, float) else str(level)
+    return text.encode(errors="backslashreplace").decode()
 
 
 def level_names(levels):

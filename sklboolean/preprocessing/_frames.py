@@ -8,6 +8,7 @@ as comparing Python strings.
 from collections import Counter
 from datetime import date, time, timedelta
 from decimal import Decimal
+from enum import Enum
 from functools import lru_cache
 from numbers import Integral, Real
 from typing import NamedTuple
@@ -30,7 +31,7 @@ NO_DATES = (
     "example the year, the month, the weekday or the days since an event, or put "
     "skrub's DatetimeEncoder before this step."
 )
-NESTED = (tuple, list, dict, set, frozenset, np.ndarray)
+NESTED = (tuple, list, dict, set, frozenset, np.ndarray, bytearray, memoryview)
 PLAIN_TYPES = {str, int, float, bool}
 # Float64 merges integers beyond.
 LARGEST_EXACT = 2**53
@@ -129,6 +130,8 @@ def read_columns(estimator, X, *, reset):
             reader for attribute, reader in READERS if hasattr(series[0], attribute)
         )
         return [_column(read, *pair) for pair in zip(names, series, strict=True)]
+    if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
+        raise ValueError(f"Column 0 of X holds {X.dtype}, {NO_DATES}")
     X = check_stored(X, "X")
     with named_columns(X, "X", None), readable_errors("X"):
         X = validate_data(
@@ -373,11 +376,19 @@ def _check_levels(name, codes, levels):
         # Periods of pandas have a frequency.
         if is_time or isinstance(end, np.timedelta64) or hasattr(end, "freqstr"):
             raise ValueError(f"Column {name!r} of X holds {level!r}, {NO_DATES}")
-        if isinstance(level, NESTED):
+        if isinstance(level, NESTED) or not _is_value(level):
             raise TypeError(f"{type(level).__name__}")
     if bytes in odd:
         levels = [v.decode() if isinstance(v, bytes) else v for v in levels]
     return codes, levels
+
+
+def _is_value(level):
+    """Test whether equal levels compare equal, also after they were stored."""
+    is_plain = not isinstance(level, complex | np.complexfloating | type)
+    return is_plain and (
+        isinstance(level, Enum) or type(level).__eq__ is not object.__eq__
+    )
 
 
 @lru_cache(maxsize=16)

@@ -44,9 +44,12 @@ class QuantileSketch:
         return cls(*np.unique(numbers, return_counts=True))
 
     def merge(self, other):
-        """Sum two sketches."""
+        """Sum two sketches; None where no type of arrays tells their numbers apart."""
         first, second = self.compressed(), other.compressed()
-        both = np.concatenate(with_one_type(first.values, second.values))
+        both = with_one_type(first.values, second.values)
+        if both is None:
+            return None
+        both = np.concatenate(both)
         values, place = np.unique(both, return_inverse=True)
         counts = np.zeros(len(values), dtype=np.int64)
         np.add.at(counts, place, np.concatenate([first.counts, second.counts]))
@@ -74,7 +77,7 @@ class QuantileSketch:
 
 
 def with_one_type(first, second):
-    """Give two arrays of numbers one type without a change, where there is one."""
+    """Give two arrays of numbers one type that tells them apart, or return None."""
     if first.dtype == second.dtype:
         return first, second
     numbers = [*first.tolist(), *second.tolist()]
@@ -82,4 +85,6 @@ def with_one_type(first, second):
         exact = np.array([*map(int, numbers)] or [0])
         if exact.dtype.kind in "iu":
             return exact[: len(first)], exact[len(first) :]
-    return first.astype(np.float64), second.astype(np.float64)
+    first, second = first.astype(np.float64), second.astype(np.float64)
+    n_floats = len(np.union1d(first, second))
+    return (first, second) if n_floats == len(set(numbers)) else None

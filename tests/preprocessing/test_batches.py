@@ -147,6 +147,56 @@ def test_fit_keeps_no_counts_to_which_a_batch_could_be_added():
     assert_same(encoder.fit_partitions([X[:150]]).partial_fit(X[150:]), expected)
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([None, None], ["a", "b"]),
+        ([np.nan, np.nan], ["a", "b"]),
+        ([np.nan, np.nan], pd.Categorical(["a", "b"], ordered=True)),
+        ([np.nan, np.nan], [True, False]),
+        ([None, None], [0.5, 1.5]),
+        (pd.array([pd.NA, pd.NA], "boolean"), [0.5, 1.5]),
+        (pd.array([pd.NA, pd.NA], "boolean"), ["a", "b"]),
+    ],
+)
+def test_a_batch_without_a_value_tells_no_kind(first, second):
+    batches = [pd.DataFrame({"a": values}) for values in (first, second)]
+    # An order is lost when the batches become one frame.
+    joined = [pd.Series([None, None]).astype(batches[1]["a"].dtype), batches[1]["a"]]
+    if batches[1]["a"].dtype == bool:
+        joined[0] = pd.Series([None, None], dtype=object)
+    expected = BooleanEncoder().fit(pd.DataFrame({"a": pd.concat(joined)}))
+    for parts in (batches, batches[::-1]):
+        encoder = BooleanEncoder()
+        for part in parts:
+            encoder.partial_fit(part)
+        assert_same(encoder, expected)
+        assert_same(BooleanEncoder().fit_partitions(parts), expected)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (np.array([-1, -2]), np.array([2**63, 2**63 + 1], dtype=np.uint64)),
+        (np.array([0.5, 1.5]), np.array([2**60, 2**60 + 1])),
+        (np.array([0.5, 2.0**60]), np.array([2**60 + 1, 7])),
+        (np.array([10**30, 10**30 + 1], object), np.array([1.0, 2.0])),
+    ],
+)
+def test_numbers_that_floats_would_merge_are_refused_as_in_one_fit(first, second):
+    batches = [pd.DataFrame({"a": values}) for values in (first, second)]
+    whole = pd.concat([batch.astype(object) for batch in batches])
+    message = "'a' of X holds .*a float cannot tell apart"
+    for parts in (batches, batches[::-1]):
+        with pytest.raises(ValueError, match=message):
+            BooleanEncoder().fit_partitions(parts)
+    with pytest.raises(ValueError, match=message):
+        BooleanEncoder().fit(whole)
+    option = {"kinds": {"a": "category"}}
+    expected = BooleanEncoder(**option).fit(whole)
+    assert_same(BooleanEncoder(**option).fit_partitions(batches), expected)
+
+
 def test_a_first_batch_may_be_constant():
     X = pd.DataFrame({"n": [1, 1, 2], "bit": [0, 0, 5]})
     encoder = BooleanEncoder().partial_fit(X[:1])

@@ -40,7 +40,7 @@ from sklboolean.rules import top_conjunctions
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 NUMBERS = st.one_of(st.sampled_from([0, 1, 2.5, -3, 1e300, 1e-300, 5e-324]), FINITE)
 CONSTANT_COLUMNS = pytest.mark.filterwarnings(
-    "ignore:Column .* has the same value in all samples:UserWarning"
+    "ignore:Column.* ha(s|ve) the same value in all samples:UserWarning"
 )
 LEVELS = ["red", "blue", "light green", "=", ""]
 
@@ -353,13 +353,23 @@ def test_numbers_that_are_missing_for_the_first_time(sparse_output):
         features = encoder.transform(test)
     features = features.toarray() if sparse_output else features.to_numpy()
     assert features[:, :2].tolist() == [[1, 0], [0, 0], [0, 1], [0, 1]]
-    # All false would mean the largest number, or false.
+    # All false would mean the largest number.
     for refusing in ({"handle_unknown": "error"}, {"complement": False}):
         encoder = BooleanEncoder(**options, **refusing).fit(train)
         with pytest.raises(ValueError, match="'fare' of X is missing in sample 1"):
             encoder.transform(test)
-    with pytest.raises(ValueError, match="'paid' of X is missing in sample 0"):
-        encoder.transform(train.assign(paid=None))
+
+
+@pytest.mark.parametrize("bits", [[True, False, True], [1, 0, 1], [0.0, 1.0, 1.0]])
+def test_a_gap_in_bits_counts_as_false_with_a_warning(bits):
+    train = pd.DataFrame({"paid": bits})
+    test = pd.DataFrame({"paid": [True, None, False]}, dtype=object)
+    encoder = BooleanEncoder(complement=False).fit(train)
+    with pytest.warns(UserWarning, match="'paid' of X is missing.*counts as false"):
+        features = encoder.transform(test)
+    assert features["paid"].tolist() == [True, False, False]
+    with pytest.raises(ValueError, match="'paid' of X is missing in sample 1"):
+        BooleanEncoder(handle_unknown="error").fit(train).transform(test)
 
 
 # Containers

@@ -4,6 +4,8 @@ import sqlite3
 import warnings
 from datetime import date, time, timedelta
 from decimal import Decimal
+from enum import Enum
+from uuid import UUID
 
 import duckdb
 import numpy as np
@@ -337,8 +339,11 @@ def test_constant_columns_are_named_once():
     with pytest.warns(UserWarning, match="same value") as caught:
         encoder = BooleanEncoder().fit(X)
     [warning] = caught
-    assert "Column 'b' (and 2 more) of X has the same value" in str(warning.message)
+    assert "Columns 'b', 'c', 'd' of X have the same value" in str(warning.message)
     encoder.transform(X)
+    many = pd.DataFrame({f"c{k}": [1, 1] for k in range(25)} | {"a": [1, 2]})
+    with pytest.warns(UserWarning, match="Columns 'c0', .*'c19' and 5 more of X have"):
+        BooleanEncoder().fit(many)
 
 
 def test_a_gap_warns_once_in_the_life_of_a_fit():
@@ -509,3 +514,48 @@ def test_columns_of_short_floats_are_compared_as_transform_compares_them():
 def test_names_that_differ_in_case_only_are_no_sql(X):
     with pytest.raises(ValueError, match=r"differ in case only.*Rename"):
         BooleanEncoder().fit(X).to_sql()
+
+
+class Same:
+    """Objects that only equal themselves."""
+
+
+@pytest.mark.parametrize(
+    "level", [object(), Same(), Same, 1j, np.complex64(1), memoryview(b"a")]
+)
+@pytest.mark.parametrize("convert", [pd.DataFrame, lambda d: np.array([d["a"]], "O").T])
+def test_objects_that_equal_only_themselves_are_no_levels(level, convert):
+    X = convert({"a": ["x", level, "y"]})
+    name = "a" if hasattr(X, "columns") else 0
+    with pytest.raises(ValueError, match=f"Column {name!r} of X holds values that are"):
+        BooleanEncoder().fit(X)
+    with pytest.raises(ValueError, match=f"Column {name!r} of X holds values that are"):
+        BooleanEncoder().fit(convert({"a": ["x", "z", "y"]})).transform(X)
+
+
+def test_values_that_compare_are_levels():
+    colors = Enum("Color", ["RED", "BLUE"])
+    X = pd.DataFrame({"id": [UUID(int=7), UUID(int=8)], "color": [*colors]})
+    encoder = BooleanEncoder().fit(X)
+    assert encoder.get_feature_names_out()[2:].tolist() == [
+        "color = Color.BLUE",
+        "color = Color.RED",
+    ]
+    same = pd.DataFrame({"id": [UUID(int=7), UUID(int=8)], "color": [*colors]})
+    assert encoder.transform(same).to_numpy().sum() == 4
+
+
+def test_halves_of_surrogates_are_written_as_valid_unicode():
+    X = pd.DataFrame({"a": ["\ud800", "b", "\ud800"]}, dtype=object)
+    encoder = BooleanEncoder().set_output(transform="polars").fit(X)
+    features = encoder.transform(X)
+    assert features.columns == ["a = b", "a = \\ud800"]
+    assert features["a = \\ud800"].to_list() == [True, False, True]
+    with pytest.raises(ValueError, match="cannot be written in SQL: .*surrogate"):
+        encoder.to_sql()
+
+
+@pytest.mark.parametrize("dtype", ["M8[s]", "m8[s]"])
+def test_arrays_of_times_are_refused_by_name(dtype):
+    with pytest.raises(ValueError, match=r"Column 0 of X holds .*DatetimeEncoder"):
+        BooleanEncoder().fit(np.zeros((3, 2), dtype))
