@@ -114,18 +114,16 @@ def sql_name(name):
     return '"' + name.replace('"', '""') + '"'
 
 
-def sql_names(names, columns=()):
-    """Quote the names of results; databases take names for one that differ in case."""
-    for given in (list(map(str, columns)), list(map(str, names))):
-        seen = {}
-        for name in given:
-            other = seen.setdefault(name.casefold(), name)
-            if other != name:
-                raise ValueError(
-                    f"{other!r} and {name!r} differ in case only, and many databases "
-                    "take one for the other. Rename the column or its levels."
-                )
-    return [sql_name(name) for name in names]
+def check_case(names):
+    """Refuse names that differ in case only: many databases take them for one."""
+    seen = {}
+    for name in map(str, names):
+        other = seen.setdefault(name.casefold(), name)
+        if other != name:
+            raise ValueError(
+                f"{other!r} and {name!r} differ in case only, and many databases take "
+                "one for the other. Rename the column or its levels."
+            )
 
 
 def sql_value(label):
@@ -133,7 +131,7 @@ def sql_value(label):
     label = python_label(label)
     if not isinstance(label, str):
         return repr(int(label) if isinstance(label, bool) else label)
-    if "\0" in label or not label.isascii() and SURROGATE.search(label):
+    if "\0" in label or (not label.isascii() and SURROGATE.search(label)):
         raise ValueError(
             f"The label {label!r} cannot be written in SQL: it holds a character of "
             "code 0 or half of a surrogate pair. Use other labels."

@@ -83,6 +83,7 @@ def open_partitions(partitions):
     sources : list of tuples
         ``(X, y)``, ``(X, y, sample_weight)`` or ``(loader,)``.
     """
+    check_listed(partitions, "(X, y)")
     sources = []
     for number, partition in enumerate(split_collections(partitions)):
         # Dask delayed objects are callable too, to make other delayed objects.
@@ -99,6 +100,17 @@ def open_partitions(partitions):
     if not sources:
         raise ValueError("partitions is empty: give at least one pair (X, y).")
     return sources
+
+
+def check_listed(partitions, one):
+    """Refuse a table, a path and what is no iterable; ``one`` is how to list it."""
+    is_one = isinstance(partitions, str) or hasattr(type(partitions), "columns")
+    if is_one or not hasattr(partitions, "__iter__"):
+        raise ValueError(
+            f"partitions must be an iterable of partitions; got a "
+            f"{type(partitions).__name__}. Give one table as [{one}], and a file as a "
+            "callable that loads it."
+        )
 
 
 def split_collections(partitions):
@@ -125,12 +137,34 @@ def split_collections(partitions):
     ]
 
 
+def split_table(partitions):
+    """List the partitions of a frame or array of Dask; return other partitions."""
+    if hasattr(partitions, "to_delayed"):
+        # The columns of an array may be in several pieces.
+        whole = getattr(partitions, "rechunk", lambda _: partitions)({1: -1})
+        return np.ravel(whole.to_delayed()).tolist()
+    check_listed(partitions, "X")
+    return partitions
+
+
 def load(partition):
     """Load what a delayed object or a callable stands for; return other data."""
     # Dask delayed objects are callable too, to make other delayed objects.
     if hasattr(partition, "compute"):
         return partition.compute()
     return partition() if callable(partition) else partition
+
+
+def load_table(partition):
+    """Load X, with or without labels and weights that are not used."""
+    X = load(partition)
+    X = X[0] if isinstance(X, tuple) else X
+    if isinstance(X, str) or not hasattr(X, "__len__"):
+        raise ValueError(
+            f"X is a {type(X).__name__}, which is no table. Give tables, or callables "
+            "that load them."
+        )
+    return X
 
 
 def load_partition(*source):

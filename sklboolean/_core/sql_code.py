@@ -4,6 +4,7 @@ import math
 
 from sklboolean._core.formula import FirstRule
 from sklboolean._core.formulas import (
+    check_case,
     check_unique,
     conjunction_sql,
     grouped_sum,
@@ -19,6 +20,8 @@ def sql_code(formula, feature_names=None, output="label"):
     stand between SELECT and FROM.
     """
     check_unique(formula.terms, feature_names)
+    if feature_names is not None:
+        check_case(_names_like_used(formula.terms, feature_names))
     writer = SqlRules if isinstance(formula, FirstRule) else SqlSum
     writer = writer(formula, feature_names)
     if output == "label":
@@ -37,6 +40,12 @@ def sql_code(formula, feature_names=None, output="label"):
         pairs = zip(names, writer.probabilities(), strict=True)
         items += [(f"proba_{name}", code) for name, code in pairs]
     return ",\n".join(f"{code} AS {sql_name(name)}" for name, code in items)
+
+
+def _names_like_used(terms, feature_names):
+    """List the names that a database may take for one that a formula uses."""
+    used = {str(feature_names[feature]).casefold() for t in terms for feature, _ in t}
+    return [name for name in map(str, feature_names) if name.casefold() in used]
 
 
 def sql_number(value):

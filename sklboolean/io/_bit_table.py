@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import PackedBits, pack_dense, unpack_words
 from sklboolean._core.labels import encode_classes
@@ -20,11 +22,17 @@ from sklboolean._core.validation import (
     check_array_strict,
     check_labelled,
 )
-from sklboolean.io._sources import BATCH_SIZE, as_frame, open_batches
+from sklboolean.io._sources import (
+    BATCH_SIZE,
+    as_frame,
+    can_be_read_again,
+    open_batches,
+)
 
 MAGIC = b"SKLBITS1"
 FOOTER = 8 + 4 + len(MAGIC)  # length and checksum of the header
 CHUNK = 2**24
+NOTED = "shape", "names", "parts", "first"  # what a run that continues needs
 # Ends of the names of the files that hold the parts of an unfinished table.
 PARTS = {"words": "", "y": ".y", "sample_weight": ".sample_weight"}
 
@@ -98,7 +106,7 @@ class BitTable(PackedBits):
         self.feature_names = None if names is None else np.array(names, dtype=object)
         self.feature_groups = header["feature_groups"]
         # In the order in which they came, as the codes count them.
-        self._labels = None if header["labels"] is None else np.array(header["labels"])
+        self._labels = None if header["labels"] is None else as_labels(header["labels"])
         self.classes = None if self._labels is None else np.sort(self._labels)
         self._parts = header["parts"]
         self._file = self.path.open("rb")  # stays this one where the path is replaced
@@ -236,11 +244,12 @@ class BitTable(PackedBits):
             with the Arrow stream interface, such as tables, readers, frames of polars
             and relations of DuckDB; files and data sets need pyarrow. A lazy frame of
             polars, a frame of Dask, or a tuple of frames or arrays of Dask. Or an
-            iterable of batches: tables, arrays, or tuples (X, y) and (X, y,
-            sample_weight).
-        encoder : fitted transformer or None, default=None
-            Makes the Boolean features, for example a `BooleanEncoder`. None: X holds
-            numbers.
+            iterable of batches: files, tables, arrays, or tuples (X, y) and (X, y,
+            sample_weight). Empty texts in .csv files are missing values.
+        encoder : transformer or None, default=None
+            Makes the Boolean features, for example a `BooleanEncoder`. One that is not
+            fitted is fitted by ``fit_partitions`` in a pass of its own, so the source
+            must be one that can be read twice. None: X holds numbers.
         label, weight : str or None, default=None
             Columns of tables that hold labels and weights. Labels are text, Booleans or
             integers, or real numbers for regressors.
@@ -250,9 +259,9 @@ class BitTable(PackedBits):
             Samples that are held in memory, of files and tables.
         resume : bool, default=False
             Whether to keep what is done when the run fails or is killed, and to
-            continue such a run. It must have had the same source, encoder and
-            ``batch_size``. The first batch is encoded again to check this; the others
-            that were done are only read.
+            continue such a run. It must have had the same source, encoder, labels,
+            weights and ``batch_size``. The first batch is encoded again to check this;
+            the others that were done are only read.
 
         Returns
         -------
@@ -262,10 +271,13 @@ class BitTable(PackedBits):
         ------
         ValueError
             For batches of other columns, for labels and weights of only some batches,
-            for data that cannot be encoded, and for a run to continue that had another
-            source or encoder.
+            for data that cannot be encoded, for files that cannot be read, and for a
+            run to continue that had another source or encoder, or whose files are
+            damaged.
         """
         check_integer(batch_size, "batch_size", 1)
+        if encoder is not None and not is_fitted(encoder):
+            fit_encoder(encoder, source, label, weight, batch_size)
         writer, path = _Writer(encoder, binarize), Path(path)
         files = {
             name: path.with_name(f"{path.name}.partial{end}")
@@ -274,11 +286,11 @@ class BitTable(PackedBits):
         journal = path.with_name(f"{path.name}.partial.json")
         is_resumed = resume and journal.exists()
         if is_resumed:
-            writer.read_journal(journal)
+            writer.read_journal(journal, files)
         try:
             with ExitStack() as stack:
                 spools = {
-                    name: stack.enter_context(file.open("r+b" if is_resumed else "w+b"))
+                    name: stack.enter_context(file.open("a+b" if is_resumed else "w+b"))
                     for name, file in files.items()
                 }
                 writer.truncate(spools)
@@ -294,7 +306,54 @@ class BitTable(PackedBits):
         finally:
             for file in () if resume else (*files.values(), journal):
                 file.unlink(missing_ok=True)
-        return cls(path, verify=is_resumed)
+        return cls(path, verify=False)
+
+
+def is_fitted(encoder):
+    """Test whether a transformer is fitted."""
+    try:
+        check_is_fitted(encoder)
+    except NotFittedError:
+        return False
+    except TypeError:  # of an object without fit
+        return True
+    return True
+
+
+def fit_encoder(encoder, source, label, weight, batch_size):
+    """Fit an encoder to all batches of a source, which must not be used up by it."""
+    if not can_be_read_again(source):
+        raise ValueError(
+            f"encoder is not fitted, and source is a {type(source).__name__}, which "
+            "can be read only once. Pass a path, a table or a list of batches, or "
+            "encoder.fit_partitions(batches) first."
+        )
+    if not hasattr(encoder, "fit_partitions"):
+        raise ValueError(
+            f"{type(encoder).__name__} is not fitted, and has no fit_partitions that "
+            "fits it in batches. Fit it first."
+        )
+    batches = open_batches(source, label, weight, batch_size)
+    encoder.fit_partitions(X for X, _, _ in batches)
+
+
+def checksum(path, n_bytes):
+    """Compute the checksum of the first bytes of a file; None if it is shorter."""
+    found = 0
+    with path.open("rb") as file:
+        while n_bytes:
+            piece = file.read(min(CHUNK, n_bytes))
+            if not piece:
+                return None
+            found = zlib.crc32(piece, found)
+            n_bytes -= len(piece)
+    return found
+
+
+def as_labels(labels):
+    """Make an array of labels; texts of numpy would drop characters of code 0."""
+    is_cut = any(isinstance(label, str) and label.endswith("\0") for label in labels)
+    return np.array(labels, dtype=object if is_cut else None)
 
 
 class _Writer:
@@ -303,23 +362,36 @@ class _Writer:
     def __init__(self, encoder, binarize):
         self.encoder, self.binarize = encoder, binarize
         self.shape, self.names, self.codes, self.parts = None, None, {}, {}
-        self.first = None  # checksum of the words of the first batch
+        self.first = None  # checksum of the first batch
 
     def write_journal(self, journal, spools):
         """Note what the files hold, for a run that continues this one."""
         for spool in spools.values():
             spool.flush()
-        names = "shape", "names", "parts", "first"
-        state = {name: getattr(self, name) for name in names}
+        state = {name: getattr(self, name) for name in NOTED}
         draft = journal.with_suffix(".new")
         draft.write_text(json.dumps(state | {"labels": [*self.codes]}))
         os.replace(draft, journal)
 
-    def read_journal(self, journal):
-        """Continue from what a run that was cut off had noted."""
-        state = json.loads(journal.read_text())
-        labels = state.pop("labels")
-        vars(self).update(state, codes={label: k for k, label in enumerate(labels)})
+    def read_journal(self, journal, files):
+        """Continue from what a run that was cut off had noted, if it is all there."""
+        damage = ValueError(
+            f"{journal} and the files beside it are damaged, so the run cannot be "
+            "continued. Write the table anew with resume=False."
+        )
+        try:
+            noted = json.loads(journal.read_text())
+            state = {name: noted[name] for name in NOTED}
+            codes = {label: k for k, label in enumerate(noted["labels"])}
+            are_whole = all(
+                checksum(files[name], part["n_bytes"]) == part["checksum"]
+                for name, part in state["parts"].items()
+            )
+        except (ValueError, LookupError, TypeError, AttributeError, OSError) as error:
+            raise damage from error
+        if not are_whole:
+            raise damage
+        vars(self).update(state, codes=codes)
 
     def truncate(self, spools):
         """Drop what was written after the last note."""
@@ -331,8 +403,8 @@ class _Writer:
         """Yield the batches that are not written yet."""
         n_read, n_done = 0, self.shape[0] if self.shape else 0
         differs = ValueError(
-            "The run to continue had another source, encoder or batch_size. Pass the "
-            "same, or write the table anew with resume=False."
+            "The run to continue had another source, encoder, label, weight or "
+            "batch_size. Pass the same, or write the table anew with resume=False."
         )
         for number, batch in enumerate(batches):
             if n_read == n_done:
@@ -343,8 +415,9 @@ class _Writer:
             if n_read > n_done:
                 raise differs
             if number == 0:
-                words = _Writer(self.encoder, self.binarize).pack(*batch)["words"]
-                if zlib.crc32(words.tobytes()) != self.first:
+                other = _Writer(self.encoder, self.binarize)
+                other.pack(*batch)
+                if other.first != self.first:
                     raise differs
         if n_read < n_done:
             raise differs
@@ -374,6 +447,10 @@ class _Writer:
         if any(len(array) != n_samples for array in arrays.values()):
             raise ValueError("X, y and sample_weight of a batch differ in length.")
         self.shape[0] += n_samples
+        if self.first is None:
+            self.first = zlib.crc32(repr([*arrays, names, *self.codes]).encode())
+            for array in arrays.values():
+                self.first = zlib.crc32(array.tobytes(), self.first)
         return arrays
 
     def _labels(self, y):
@@ -409,8 +486,6 @@ class _Writer:
         if part["dtype"] != array.dtype.str:
             raise ValueError("Labels must be real numbers in all batches, or in none.")
         data = np.ascontiguousarray(array).tobytes()
-        if name == "words" and self.first is None:
-            self.first = zlib.crc32(data)
         part["checksum"] = zlib.crc32(data, part["checksum"])
         part["n_bytes"] += len(data)
         file.write(data)

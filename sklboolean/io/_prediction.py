@@ -9,7 +9,7 @@ import numpy as np
 from sklboolean._core.bits import PackedBits
 from sklboolean._core.memory import as_bytes
 from sklboolean._core.parameters import check_integer
-from sklboolean.io._sources import BATCH_SIZE, as_frame, open_batches, split_column
+from sklboolean.io._sources import BATCH_SIZE, as_frame, open_batches, take_column
 
 N_PROBE = 512  # samples of a prediction that measures memory
 
@@ -94,7 +94,7 @@ def predict_to_parquet(
                 of_data = {name: values[part] for name, values in kept.items()}
                 table = pyarrow.table(of_data | columns)
                 writer = writer or parquet.ParquetWriter(draft, table.schema)
-                writer.write_table(table)
+                writer.write_table(_like(table, writer.schema))
                 n_samples += table.num_rows
         if writer is None:
             raise ValueError("source has no sample: give at least one.")
@@ -114,11 +114,45 @@ def _batches(source, keep, batch_size):
             yield {}, source[first : first + batch_size]
         return
     for X, _, _ in open_batches(source, None, None, batch_size):
-        X = as_frame(X)
         kept = {}
         for name in keep:
-            X, kept[name] = split_column(X, name, "to keep")
-        yield kept, X
+            X, column = take_column(X, name, "to keep")
+            kept[name] = _as_arrow(name, column)
+        yield kept, as_frame(X)
+
+
+def _as_arrow(name, column):
+    """Make a column to keep one of pyarrow, whatever its package is."""
+    if hasattr(column, "chunks"):  # of a table of pyarrow
+        return column
+    if hasattr(column, "to_arrow"):  # of polars
+        return column.to_arrow()
+    import pyarrow
+
+    try:
+        array = pyarrow.array(column, from_pandas=True)
+    except Exception as error:
+        raise ValueError(
+            f"keep: column {name!r} holds {column.dtype}, which a Parquet file cannot "
+            f"hold ({error}). Convert it, for example to text."
+        ) from error
+    # Objects that are all missing, of which later batches may hold text.
+    return array.cast(pyarrow.string()) if pyarrow.types.is_null(array.type) else array
+
+
+def _like(table, schema):
+    """Give a table the types of the batches before."""
+    for number, field in enumerate(schema):
+        column = table.column(number)
+        if column.type != field.type:
+            try:
+                table = table.set_column(number, field, column.cast(field.type))
+            except Exception as error:
+                raise ValueError(
+                    f"Column {field.name!r} holds {column.type}, and {field.type} in "
+                    f"the batches before ({error}). Give it one type in all batches."
+                ) from error
+    return table
 
 
 def _check_names(kept, predicted):

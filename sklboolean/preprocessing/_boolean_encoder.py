@@ -13,12 +13,27 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.damage import require
-from sklboolean._core.formulas import check_input_names, feature_names_of, sql_names
+from sklboolean._core.formulas import (
+    check_case,
+    check_input_names,
+    feature_names_of,
+    sql_name,
+)
 from sklboolean._core.parallel import in_turn
 from sklboolean._core.parameters import check_choice, check_integer, check_real
-from sklboolean._core.partitions import TableSchema, is_empty, load, prefix_errors
+from sklboolean._core.partitions import (
+    TableSchema,
+    is_empty,
+    load_table,
+    prefix_errors,
+    split_table,
+)
 from sklboolean._core.validation import check_array_strict, has_fitted_names, warn_user
-from sklboolean.preprocessing._column_fitting import ColumnFitter, labelled_cuts
+from sklboolean.preprocessing._column_fitting import (
+    ColumnFitter,
+    check_by_column,
+    labelled_cuts,
+)
 from sklboolean.preprocessing._column_messages import (
     missing_message,
     unseen_message,
@@ -39,8 +54,6 @@ from sklboolean.preprocessing._frames import (
     read_row,
     row_of,
 )
-
-KINDS = ("boolean", "category", "number", "ordered")
 
 
 def _counts_batches(encoder):
@@ -346,13 +359,9 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         """
         with restore_on_error(self):
             self._check_params()
-            if hasattr(partitions, "to_delayed"):
-                # The columns of an array may be in several pieces.
-                whole = getattr(partitions, "rechunk", lambda _: partitions)({1: -1})
-                partitions = np.ravel(whole.to_delayed()).tolist()
             tasks = (
                 delayed(clone(self)._summarize_partition)(number, partition)
-                for number, partition in enumerate(partitions)
+                for number, partition in enumerate(split_table(partitions))
             )
             # Partitions are loaded, and their summaries added, one after the other.
             schema, summaries = add_partitions(Parallel(return_as=in_turn())(tasks))
@@ -375,8 +384,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
 
     def _summarize(self, columns):
         """Count the values of each column; numbers that name something are levels."""
-        kinds = self._by_column(self.kinds, "kinds", columns)
-        self._by_column(self.thresholds, "thresholds", columns)
+        kinds = check_by_column(self.kinds, "kinds", columns)
+        check_by_column(self.thresholds, "thresholds", columns)
         return [
             ColumnSummary.of(
                 column.as_category() if kinds.get(column.name) == "category" else column
@@ -387,8 +396,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
     def _summarize_partition(self, number, partition):
         """Load a partition in a task of its own, and summarize its columns."""
         with prefix_errors(number):
-            X = load(partition)
-            X = X[0] if isinstance(X, tuple) else X
+            X = load_table(partition)
             if is_empty(X):
                 return number, None, []
             summaries = self._summarize(read_columns(self, X, reset=True))
@@ -446,24 +454,6 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
                     f"min_frequency={self.min_frequency} is neither a fraction (a "
                     "float between 0 and 1) nor a number of samples (an integer)."
                 )
-
-    def _by_column(self, given, name, columns):
-        """Check a dict of options by column."""
-        given = {} if given is None else given
-        if not isinstance(given, dict):
-            raise ValueError(
-                f"{name} must be a dict from columns to their option; got {given!r}."
-            )
-        known = [column.name for column in columns]
-        for column, option in given.items():
-            if column not in known:
-                raise ValueError(
-                    f"{name} holds the column {column!r}, but the columns of X are "
-                    f"{known}."
-                )
-            if name == "kinds":
-                check_choice(option, f"kinds[{column!r}]", KINDS)
-        return given
 
     def _set_fitted_attributes(self, state):
         self._state, self._warned = tuple(state), set()
@@ -802,7 +792,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         sql : str
             A list of expressions of value 0 or 1, named as the features: the middle of
             ``SELECT ... FROM table``. ``to_sql`` of rules refers to these names. NULL
-            is a missing value.
+            is a missing value; NaN, which many databases take for the largest number,
+            must become NULL before.
 
         Raises
         ------
@@ -830,8 +821,10 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             for fitted, label in zip(self._state, labels, strict=True)
             for test in fitted.sql(str(label))
         ]
-        names = sql_names(self.get_feature_names_out(input_features), labels)
+        names = self.get_feature_names_out(input_features)
+        check_case(labels)
+        check_case(names)
         return ",\n".join(
-            f"CASE WHEN {test} THEN 1 ELSE 0 END AS {name}"
+            f"CASE WHEN {test} THEN 1 ELSE 0 END AS {sql_name(name)}"
             for test, name in zip(tests, names, strict=True)
         )

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from sklboolean._core.labels import comparable_labels, target_type
+from sklboolean._core.parameters import check_choice
 from sklboolean._core.validation import check_array_strict, check_labelled
 from sklboolean.preprocessing._encoded_columns import (
     LevelColumn,
@@ -25,6 +26,8 @@ from sklboolean.preprocessing._thresholds import (
     number_in_each_interval,
     place_thresholds,
 )
+
+KINDS = ("boolean", "category", "number", "ordered")
 
 
 @dataclass(frozen=True)
@@ -148,6 +151,24 @@ class ColumnFitter:
             self.handle_unknown,
             self._indicates_missing(summary),
         )
+
+
+def check_by_column(given, name, columns):
+    """Check a dict of options by column; None is an empty one."""
+    given = {} if given is None else given
+    if not isinstance(given, dict):
+        raise ValueError(
+            f"{name} must be a dict from columns to their option; got {given!r}."
+        )
+    known = [column.name for column in columns]
+    for column, option in given.items():
+        if column not in known:
+            raise ValueError(
+                f"{name} holds the column {column!r}, but the columns of X are {known}."
+            )
+        if name == "kinds":
+            check_choice(option, f"kinds[{column!r}]", KINDS)
+    return given
 
 
 def sorted_levels(levels):

@@ -7,7 +7,12 @@ import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
-from sklboolean import BooleanEncoder, ConjunctionLogisticRegression, RuleClassifier
+from sklboolean import (
+    AveragedPerceptron,
+    BooleanEncoder,
+    ConjunctionLogisticRegression,
+    RuleClassifier,
+)
 
 pd = pytest.importorskip("pandas")
 
@@ -102,3 +107,14 @@ def test_what_sql_cannot_hold_is_an_error():
         encoder.to_sql()
     with pytest.raises(ValueError, match="code 0"):
         BooleanEncoder().fit([["a\0"], ["b"]]).to_sql()
+
+
+def test_columns_that_differ_in_case_only_are_no_sql_of_a_model():
+    X = np.random.default_rng(0).integers(0, 2, (90, 3)).astype(bool)
+    model = RuleClassifier().fit(X, X[:, 0])
+    assert '"A"' in model.to_sql(["A", "b", "B"])  # b and B are not used
+    with pytest.raises(ValueError, match="'A' and 'a' differ in case only"):
+        model.to_sql(["A", "a", "b"])
+    linear = AveragedPerceptron(random_state=0).fit(X, X[:, 0] | X[:, 1])
+    with pytest.raises(ValueError, match="'A' and 'a' differ in case only"):
+        linear.to_sql(["A", "a", "b"])

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyarrow import csv, parquet
+from pyarrow import csv, dataset, parquet
+from sklearn.preprocessing import OneHotEncoder
 
 from sklboolean import AveragedPerceptron, BooleanEncoder
 from sklboolean.io import BitTable
@@ -73,7 +74,7 @@ def frame(n_samples=100):
     "source",
     [
         "frame", "polars", "lazy", "arrow", "reader", "duckdb", "parquet", "csv",
-        "batches",
+        "files", "opened", "dataset", "scanner", "batches", "list",
     ],
 )  # fmt: skip
 def test_every_source_gives_the_same_table(source, tmp_path):
@@ -90,7 +91,12 @@ def test_every_source_gives_the_same_table(source, tmp_path):
         "duckdb": duckdb.sql("SELECT * FROM data"),
         "parquet": tmp_path / "data.parquet",
         "csv": str(tmp_path / "data.csv"),
+        "files": [tmp_path / "data.parquet"],
+        "opened": parquet.ParquetFile(tmp_path / "data.parquet"),
+        "dataset": dataset.dataset(tmp_path / "data.parquet"),
+        "scanner": dataset.dataset(tmp_path / "data.parquet").scanner(),
         "batches": (data[k : k + 30] for k in range(0, 100, 30)),
+        "list": [data[:30], data[30:]],
     }
     encoder = BooleanEncoder(n_bins=4).fit(data[["n", "c"]])
     bits = BitTable.write(
@@ -105,6 +111,94 @@ def test_every_source_gives_the_same_table(source, tmp_path):
     assert bits.feature_names.tolist() == names
     assert bits.feature_groups == encoder.feature_groups_.tolist()
     assert bits.classes.tolist() == ["down", "up"]
+    new, columns = BooleanEncoder(n_bins=4), {"label": "label", "weight": "w"}
+    if source in ("reader", "batches"):
+        message = "encoder is not fitted, and source is a .* only once"
+        with pytest.raises(ValueError, match=message):
+            BitTable.write(tmp_path / "b", sources[source], encoder=new, **columns)
+        return
+    BitTable.write(tmp_path / "b", sources[source], encoder=new, **columns)
+    assert new.get_feature_names_out().tolist() == names
+    assert (tmp_path / "b").read_bytes() == (tmp_path / "table").read_bytes()
+
+
+def test_an_encoder_that_cannot_be_fitted_in_batches_is_refused(tmp_path):
+    data, target = frame()[["n", "c"]], tmp_path / "bits"
+    with pytest.raises(ValueError, match=r"OneHotEncoder is not fitted.*Fit it first"):
+        BitTable.write(target, data, encoder=OneHotEncoder())
+    with pytest.raises(ValueError, match=r"BooleanEncoder is not fitted.*Fit it first"):
+        BitTable.write(target, data, encoder=BooleanEncoder(strategy="tree"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_pair_is_one_batch(tmp_path):
+    data, w = frame()[["n"]], RNG.random(100)
+    y = (data["n"] > 0).to_numpy()
+    for batch in ((data, y), (data, y, w), (data.to_numpy(), y.tolist(), w)):
+        table = BitTable.write(tmp_path / "a", batch)
+        assert table.shape == (100, 1)
+        assert table.y.tolist() == y.tolist()
+        assert (table.sample_weight is None) == (len(batch) == 2)
+
+
+@pytest.mark.parametrize("source", [None, 3, {"a": [1, 0]}, duckdb.connect(), object()])
+def test_sources_without_batches_are_refused(source, tmp_path):
+    with pytest.raises(ValueError, match=f"source is a {type(source).__name__}, which"):
+        BitTable.write(tmp_path / "a", source)
+    with pytest.raises(ValueError, match="A batch is a int"):
+        BitTable.write(tmp_path / "a", [3])
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path):
+    target = tmp_path / "bits"
+    broken, half = tmp_path / "broken.parquet", tmp_path / "half.parquet"
+    parquet.write_table(pa.table({"a": RNG.normal(size=9000)}), half)
+    content = bytearray(half.read_bytes())
+    content[4:200] = bytes(196)
+    half.write_bytes(content)
+    broken.write_bytes(b"PAR1")
+    for path in (broken, half, [half]):
+        with pytest.raises(ValueError, match=r"(broken|half).parquet cannot be read: "):
+            BitTable.write(target, path)
+    late = tmp_path / "late.csv"
+    late.write_text("a,b\n" + "1,0\n" * 300_000 + "x,1\n")
+    with pytest.raises(ValueError, match=r"late.csv cannot be .*'x'.*column_types"):
+        BitTable.write(target, late)
+    with pytest.raises(ValueError, match=r"data.txt is neither .*pyarrow.dataset"):
+        BitTable.write(target, tmp_path / "data.txt")
+    with pytest.raises(FileNotFoundError, match=r"none.csv"):
+        BitTable.write(target, tmp_path / "none.csv")
+    assert not target.exists()
+
+
+def test_empty_texts_of_a_file_are_missing_as_in_pandas(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text('c,n\nred,1\n,2\n"",3\nblue,\nred,5\n')
+    encoder = BooleanEncoder().fit(pd.read_csv(file))
+    names = encoder.get_feature_names_out().tolist()
+    assert "c is missing" in names
+    assert "n is missing" in names
+    table = BitTable.write(tmp_path / "bits", file, encoder=encoder)
+    np.testing.assert_array_equal(whole(table)[0], encoder.transform(pd.read_csv(file)))
+
+
+def test_integers_with_gaps_stay_apart(tmp_path):
+    ids = pa.table({"id": pa.array([2**60, 2**60 + 1, None, 7] * 9)})
+    encoder = BooleanEncoder(kinds={"id": "category"}).fit(ids)
+    expected = encoder.transform(ids)
+    assert encoder.get_feature_names_out().size == 4
+    for source in (ids, ids.to_reader()):
+        table = BitTable.write(tmp_path / "bits", source, encoder=encoder)
+        np.testing.assert_array_equal(whole(table)[0], expected)
+
+
+def test_labels_that_differ_by_a_character_of_code_0_stay_apart(tmp_path):
+    X = RNG.integers(0, 2, (40, 2))
+    y = np.array(["a", "a\0"], dtype=object)[X[:, 0]]
+    table = BitTable.write(tmp_path / "bits", [(X, y)])
+    assert table.classes.tolist() == ["a", "a\0"]
+    model = AveragedPerceptron(random_state=0).fit(table)
+    assert model.predict(X).tolist() == y.tolist()
 
 
 def test_collections_of_dask_are_read_part_by_part(tmp_path):

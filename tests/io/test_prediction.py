@@ -1,10 +1,13 @@
 """Predictions in a Parquet file against those of memory."""
 
 import tracemalloc
+from datetime import datetime
+from decimal import Decimal
 
 import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -107,3 +110,46 @@ def test_a_kept_column_does_not_hide_behind_a_predicted_one(tmp_path):
     with pytest.raises(ValueError, match="keep: 'prediction' is a column that is pred"):
         predict_to_parquet(MODEL, data, target, keep=["prediction"])
     assert not target.exists()
+
+
+def parts(first, second):
+    return [FRAME[:50].assign(key=first), FRAME[50:].assign(key=second)]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (pa.Table.from_pandas(FRAME).append_column(
+            "key", pa.array([2**60 + 1, None] * 50)), [2**60 + 1, None] * 50),
+        (pl.from_pandas(FRAME).with_columns(key=pl.lit(2**60 + 1)), [2**60 + 1] * 100),
+        (pl.from_pandas(FRAME).with_columns(key=pl.lit(None)), [None] * 100),
+        (parts(2**60 + 1, [1.0, None] * 25), [2**60 + 1] * 50 + [1, None] * 25),
+        (parts(pd.NA, "x"), [None] * 50 + ["x"] * 50),
+        (parts(Decimal("1.5"), Decimal(2)), [Decimal("1.5")] * 50 + [Decimal(2)] * 50),
+        (parts(pd.Timestamp(2020, 1, 1), pd.NaT),
+         [datetime(2020, 1, 1)] * 50 + [None] * 50),
+    ],
+)  # fmt: skip
+def test_kept_columns_are_copied_exactly(source, expected, tmp_path):
+    target = tmp_path / "scored.parquet"
+    predict_to_parquet(MODEL, source, target, keep=["key"], batch_size=17)
+    assert parquet.read_table(target)["key"].to_pylist() == expected
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 1.5), (np.nan, "x"), (1, "x")])
+def test_a_kept_column_of_another_type_is_named(first, second, tmp_path):
+    target = tmp_path / "scored.parquet"
+    with pytest.raises(ValueError, match=r"Column 'key' holds .* one type in all"):
+        predict_to_parquet(MODEL, parts(first, second), target, keep=["key"])
+    with pytest.raises(ValueError, match="keep: column 'key' holds object, which"):
+        predict_to_parquet(MODEL, parts(first, object()), target, keep=["key"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_integers_with_gaps_are_predicted_apart(tmp_path):
+    data = pd.DataFrame({"id": pd.array([2**60, 2**60 + 1, None] * 20, dtype="Int64")})
+    model = make_pipeline(BooleanEncoder(), AveragedPerceptron(random_state=0))
+    model.fit(data, [0, 1, 1] * 20)
+    target = tmp_path / "scored.parquet"
+    predict_to_parquet(model, pa.Table.from_pandas(data), target)
+    assert pd.read_parquet(target)["prediction"].tolist() == [0, 1, 1] * 20

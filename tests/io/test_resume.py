@@ -93,11 +93,16 @@ def test_another_source_is_refused_and_a_new_run_begins_anew(expected, tmp_path)
         BitTable.write(path, batches(40), encoder=Counting(), resume=True)
     turned = [(X[::-1], y, w) for X, y, w in batches()]
     short = list(batches())[:2]
-    for source in (turned, short, batches(size=30)):
-        with pytest.raises(ValueError, match="another source, encoder or batch_size"):
+    relabelled = [(X, np.roll(y, 1), w) for X, y, w in batches()]
+    renamed = [(X, np.char.upper(y), w) for X, y, w in batches()]
+    reweighted = [(X, y, 2 * w) for X, y, w in batches()]
+    unweighted = [(X, y) for X, y, _ in batches()]
+    others = (relabelled, renamed, reweighted, unweighted)
+    for source in (turned, short, batches(size=30), *others):
+        with pytest.raises(ValueError, match="another source, encoder, label"):
             BitTable.write(path, source, encoder=Counting(), resume=True)
     other = BooleanEncoder(n_bins=3).fit(FRAME)
-    with pytest.raises(ValueError, match="another source, encoder or batch_size"):
+    with pytest.raises(ValueError, match="another source, encoder, label"):
         BitTable.write(path, batches(), encoder=other, resume=True)
     BitTable.write(path, batches(), encoder=Counting())
     assert path.read_bytes() == expected
@@ -110,5 +115,30 @@ def test_a_note_without_its_samples_is_found(tmp_path):
         BitTable.write(path, batches(40), encoder=Counting(), resume=True)
     words = tmp_path / "table.partial"
     words.write_bytes(bytes(len(words.read_bytes())))  # lost by a crash
-    with pytest.raises(ValueError, match="table is not a complete table of bits"):
+    with pytest.raises(ValueError, match=r"table.partial.json and the files beside"):
         BitTable.write(path, batches(), encoder=Counting(), resume=True)
+    assert not path.exists()
+
+
+def cut(file):
+    file.write_bytes(file.read_bytes()[:-10])
+
+
+@pytest.mark.parametrize("end", [".json", "", ".y", ".sample_weight"])
+@pytest.mark.parametrize(
+    "damage", [cut, lambda file: file.unlink(), lambda file: file.write_text("{}")]
+)
+def test_damaged_files_of_an_unfinished_run_are_errors_in_words(end, damage, tmp_path):
+    path = tmp_path / "table"
+    with pytest.raises(KeyboardInterrupt):
+        BitTable.write(path, batches(40), encoder=ENCODER, resume=True)
+    file = tmp_path / f"table.partial{end}"
+    damage(file)
+    if end == ".json" and not file.exists():  # a new run
+        BitTable.write(path, batches(), encoder=ENCODER, resume=True)
+        return
+    with pytest.raises(ValueError, match=r"damaged, so the run.*resume=False"):
+        BitTable.write(path, batches(), encoder=ENCODER, resume=True)
+    assert not path.exists()
+    BitTable.write(path, batches(), encoder=ENCODER, resume=False)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["table"]

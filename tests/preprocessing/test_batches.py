@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -133,6 +134,18 @@ def test_batches_that_do_not_fit_are_refused_and_change_nothing():
         assert "need all samples at once" in str(raised.value.__cause__)
     with pytest.raises(ValueError, match="All partitions are empty"):
         BooleanEncoder().fit_partitions([X[:0]])
+
+
+@pytest.mark.parametrize(
+    "partitions", [mixed(9), pl.DataFrame({"a": [1]}), "a.csv", Path("a.csv"), None, 3]
+)
+def test_what_is_no_list_of_partitions_is_refused(partitions):
+    for estimator in (BooleanEncoder(), AveragedPerceptron()):
+        with pytest.raises(ValueError, match=r"must be an iterable of parti.*table as"):
+            estimator.fit_partitions(partitions)
+    for wrong in ("a.csv", Path("a.csv"), 3):
+        with pytest.raises(ValueError, match=r"Partition 1: X is a .*callables that"):
+            BooleanEncoder().fit_partitions([mixed(9), wrong])
 
 
 def test_fit_keeps_no_counts_to_which_a_batch_could_be_added():

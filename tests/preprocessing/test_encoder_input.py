@@ -551,7 +551,7 @@ def test_halves_of_surrogates_are_written_as_valid_unicode():
     features = encoder.transform(X)
     assert features.columns == ["a = b", "a = \\ud800"]
     assert features["a = \\ud800"].to_list() == [True, False, True]
-    with pytest.raises(ValueError, match="cannot be written in SQL: .*surrogate"):
+    with pytest.raises(ValueError, match=r"cannot be written in SQL: .*surrogate"):
         encoder.to_sql()
 
 
