@@ -180,8 +180,18 @@ def _few_values(estimator, X, *, dtype="numeric", order=None, **_options):
     """
     if not has_fitted_names(estimator, X) or X.shape[0] > FEW_SAMPLES:
         return None
-    values = X.to_numpy() if hasattr(X, "to_numpy") else None
+    values = _bits_of_one(X)
+    if values is None and hasattr(X, "to_numpy"):
+        values = X.to_numpy()
     return values if _is_plain(values, dtype, order) else None
+
+
+def _bits_of_one(X):
+    """Read a frame of polars of one sample and Booleans, which converts each column."""
+    if X.shape[0] != 1 or not hasattr(X, "row"):
+        return None
+    bits = X.row(0)
+    return np.array([bits]) if set(map(type, bits)) == {bool} else None
 
 
 def _is_plain(X, dtype, order):

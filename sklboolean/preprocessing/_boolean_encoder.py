@@ -41,19 +41,15 @@ from sklboolean.preprocessing._column_messages import (
     warn_of_levels,
 )
 from sklboolean.preprocessing._column_summary import ColumnSummary, add_partitions
-from sklboolean.preprocessing._encoded_columns import (
-    PLAIN_VALUES,
-    encoder_code,
-    sparse_conditions,
-)
+from sklboolean.preprocessing._encoded_columns import encoder_code, sparse_conditions
 from sklboolean.preprocessing._enumeration import check_output_size
 from sklboolean.preprocessing._frames import (
     frame_like,
     is_frame,
     read_columns,
     read_row,
-    row_of,
 )
+from sklboolean.preprocessing._one_row import encode_values, row_of, sparse_row
 
 
 def _counts_batches(encoder):
@@ -467,7 +463,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
                 f"Two features would be named {name}. Rename the columns of X from "
                 "which they come."
             )
-        self._offsets = tuple(np.cumsum([0, *widths[:-1]]).tolist())
+        self._offsets = tuple(np.cumsum([0, *widths]).tolist())
         self.kinds_ = [fitted.kind for fitted in state]
         self.thresholds_ = [
             fitted.thresholds if fitted.kind in ("number", "ordered") else np.empty(0)
@@ -569,31 +565,29 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
 
     def _encode_table_of_one(self, X):
         """Encode a frame or array of one row by its values; None for other data."""
+        is_array = type(X) is np.ndarray and not hasattr(self, "feature_names_in_")
+        if is_array and X.shape == (1, self.n_features_in_):
+            values = X[0].tolist()
+        elif has_fitted_names(self, X) and X.shape[0] == 1:
+            values = row_of(X)
+        else:
+            return None
+        bits = self._encode_plain(values)
+        if bits is None:
+            return None
         if self.sparse_output:
-            return None
-        if type(X) is np.ndarray and not hasattr(self, "feature_names_in_"):
-            is_row = X.shape == (1, self.n_features_in_)
-            bits = self._encode_plain(X[0].tolist()) if is_row else None
-            return None if bits is None else bits[None]
-        if not has_fitted_names(self, X) or X.shape[0] != 1:
-            return None
-        values = row_of(X)
-        bits = None if values is None else self._encode_plain(values)
-        return None if bits is None else frame_like(X, bits[None], self._names)
+            return sparse_row(bits, self._names)
+        return bits[None] if is_array else frame_like(X, bits[None], self._names)
 
     def _encode_plain(self, values):
         """Mark the conditions on one row; None where a value needs a closer look."""
-        offsets = getattr(self, "_offsets", None)
-        if offsets is None or self.missing == "propagate":
+        offsets = getattr(self, "_offsets", None)  # old pickles have none
+        if offsets is None or len(offsets) == len(self._state):
             return None
-        bits = bytearray(len(self._names))
-        for fitted, offset, value in zip(self._state, offsets, values, strict=True):
-            run = fitted.run_of(value) if type(value) in PLAIN_VALUES else None
-            if run is None:
-                return None
-            first, end = run
-            bits[offset + first : offset + end] = b"\1" * (end - first)
-        return np.frombuffer(bits, dtype=bool)
+        propagates = self.missing == "propagate"
+        return encode_values(
+            values, self._state, offsets, self._warned, propagates=propagates
+        )
 
     def _encode(self, X, columns):
         """Mark the conditions in columns that were read from X."""

@@ -22,7 +22,7 @@ from sklboolean.preprocessing._thresholds import exceeds, number_code, number_te
 # Thresholds up to which comparing with each is faster than a search.
 MOST_COMPARED = 32
 # Values that are compared and looked up without a closer look.
-PLAIN_NUMBERS = {int, float, bool, np.int64, np.float64, np.bool_}
+PLAIN_NUMBERS = {int, float, bool, np.float64, np.bool_}
 PLAIN_VALUES = PLAIN_NUMBERS | {str, type(None)}
 
 
@@ -35,6 +35,19 @@ class FittedColumn:
     def propagated(self, column, _codes):
         """Mark the samples without a known value."""
         return column.missing()
+
+    def news(self, value):
+        """Tell what is new about a value that has no run; None: look closer."""
+        if value is None or value != value:
+            return None if self.indicates_missing else "missing"
+        has_levels = self.kind in ("category", "ordered")
+        is_level = isinstance(value, str) and has_levels and self.is_text
+        return "unseen" if is_level else None
+
+    @cached_property
+    def is_text(self):
+        """Whether the levels are text."""
+        return isinstance(next(iter(self.index), None), str)
 
 
 @dataclass(frozen=True)
@@ -424,8 +437,9 @@ class LevelColumn(FittedColumn):
     def run_of(self, value):
         """Find the run of one value; None where `read` must look closer."""
         if value is None or value != value:
-            end = self.n_conditions
-            return (end - 1, end) if self.indicates_missing else None
+            if not self.indicates_missing:
+                return None if self.handle_unknown == "error" else (0, 0)
+            return self.runs[-1]
         code = self.index.get(value)
         return None if code is None else (code - 1, code)
 

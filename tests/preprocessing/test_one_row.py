@@ -5,9 +5,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from sklboolean import AveragedPerceptron, BooleanEncoder
 
@@ -92,6 +94,54 @@ def test_any_value_is_read_as_in_a_frame_of_two_rows(encoder, k, name, value):
     else:
         np.testing.assert_array_equal(found, expected[0])
         np.testing.assert_array_equal(alone[0], expected[0])
+
+
+@pytest.mark.parametrize("encoder", FITTED, ids=repr)
+@pytest.mark.parametrize(
+    "news",
+    [{"c": "new"}, {"grade": "odd"}, {"code": None}, {"flag": None}, {"bit": np.nan},
+     {"n": np.float32(0.1)}, {"bit": np.int8(1)}, {"big": np.int64(2**60 + 1)},
+     {"c": np.str_("red")}, {"c": 3}, {"code": np.timedelta64(1, "ns")}],
+    ids=repr,
+)  # fmt: skip
+def test_news_are_read_alike_before_and_after_the_warning(encoder, news):
+    encoder = clone(encoder).fit(TRAIN)
+    row = TRAIN.iloc[0].to_dict() | news
+    cells = {name: pd.Series([value] * 2, dtype=object) for name, value in row.items()}
+    frame = pd.DataFrame(cells)
+    first = outcome(encoder.encode_one, row)
+    for _ in range(2):
+        expected = outcome(encoder.transform, frame)
+        for again in (
+            outcome(encoder.encode_one, row), outcome(encoder.transform, frame[:1])
+        ):  # fmt: skip
+            if expected is None:
+                assert first is again is None
+            else:
+                np.testing.assert_array_equal(first, expected[0])
+                np.testing.assert_array_equal(again.ravel(), expected[0])
+
+
+@pytest.mark.parametrize("options", [{}, {"missing": "propagate"}], ids=repr)
+@pytest.mark.parametrize(
+    "convert",
+    [pl.from_pandas, pa.Table.from_pandas, lambda X: X.convert_dtypes()],
+    ids=["polars", "arrow", "nullable"],
+)
+def test_frames_of_one_row_in_every_package(options, convert):
+    X = TRAIN.drop(columns="grade").assign(half=TRAIN["n"].astype(np.float32) / 3)
+    X = convert(X)
+    encoder = BooleanEncoder(**options).fit(X)
+    expected = encoder.transform(X)
+    for k in range(len(TRAIN)):
+        row = X[k : k + 1] if hasattr(X, "iloc") else X.slice(k, 1)
+        found = encoder.transform(row)
+        assert type(found) is type(expected)
+        np.testing.assert_array_equal(
+            np.asarray(found), np.asarray(expected)[k : k + 1]
+        )
+        if hasattr(expected, "schema"):
+            assert found.schema == expected.schema
 
 
 @pytest.mark.parametrize("dtype", [float, object])
