@@ -44,10 +44,13 @@ class PackedPartitionsMixin:
     """``fit_partitions`` of an estimator that fits to packed bits.
 
     ``_fit_by_sums(partitions)`` of an estimator that needs only sums fits it to
-    `PackedPartitions`.
+    `PackedPartitions`. Before they are loaded ``_check_by_sums()`` refuses parameters.
     """
 
     _fit_by_sums = None
+
+    def _check_by_sums(self):
+        """Refuse parameters for which sums over samples do not suffice."""
 
     def _validate_boolean(self, X, y):
         """Check samples and labels, and make the samples Boolean."""
@@ -113,6 +116,8 @@ class PackedPartitionsMixin:
                 "Use by_sums=False, which sends their bits."
             )
         with restore_on_error(self):
+            if by_sums:
+                self._check_by_sums()
             sources = open_partitions(partitions)
             with Parallel(n_jobs=getattr(self, "n_jobs", None)) as parallel:
                 if by_sums:

@@ -325,11 +325,14 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
             progress.finish()
         return self
 
+    def _check_by_sums(self):
+        _, chooser = self._check_params()
+        check_by_sums(self.get_params(deep=False), chooser)
+
     @with_callbacks
     def _fit_by_sums(self, partitions):
-        schedule, chooser = self._check_params()
+        schedule, _ = self._check_params()
         self.classes_, masses = partitions.classes_and_masses()
-        check_by_sums(self.get_params(deep=False), len(self.classes_), chooser)
         progress = Progress(self, "round", every=10)
         rng, factors = check_random_state(self.random_state), None
         if self.class_weight is not None or partitions.are_weighted:
@@ -465,9 +468,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
                 self._check_best_failure(state)
             state.hypotheses.append(state.best_failure)
         self._set_fitted_attributes(data, state)
-        self.validation_scores_ = None
-        if data.validation is not None:
-            self.validation_scores_ = np.array(data.validation.scores)
+        self.validation_scores_ = data.validation_scores()
         return state
 
     def _play_games(self, data, schedule, rng, progress):

@@ -48,6 +48,10 @@ class GameData:
             validation = validation.of_game(game, part.estimator, samples)
         return GameData(part, self.train_index[samples], validation)
 
+    def validation_scores(self):
+        """Return the scores of the held-out samples after each round, or None."""
+        return None if self.validation is None else np.array(self.validation.scores)
+
 
 @dataclass(frozen=True)
 class HeldOutVotes:

@@ -28,22 +28,24 @@ from sklboolean.boosting._votes import MajorityVotes, RoundWeights, vote_margins
 from sklboolean.boosting._weak_learners import StumpWeakLearner
 
 
-def check_by_sums(params, n_classes, chooser):
+def check_by_sums(params, chooser):
     """Refuse parameters of a booster that need all samples in one place."""
-    is_joint = n_classes == 2 or params["multi_class"] == "joint"
     for is_refused, fix in (
         (type(params["estimator"]) is not BooleanStump, "estimator=BooleanStump()"),
         (chooser is not None, "gamma='measured', or n_estimators='auto',"),
         (params["holdout"] is not None, "holdout=None"),
         (params["early_stopping"], "early_stopping=False"),
         (params["sampling"] == "resample", "sampling='auto'"),
-        (not is_joint, "multi_class='joint'"),
     ):
         if is_refused:
-            raise ValueError(
-                f"by_sums=True: set {fix} or use by_sums=False, which sends the bits "
-                "of the samples."
-            )
+            raise _refusal(fix)
+
+
+def _refusal(fix):
+    return ValueError(
+        f"by_sums=True: set {fix} or use by_sums=False, which sends the bits of the "
+        "samples."
+    )
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,8 @@ class PartitionedStumps(StumpWeakLearner):
         self.estimator, self.classes = settings.worker.estimator, settings.classes
         self.partitions, self.settings, self.drawn = partitions, settings, []
         self.n_classes = len(self.classes)
+        if self.n_classes > 2 and settings.worker.multi_class != "joint":
+            raise _refusal("multi_class='joint'")
         self.board = PartitionedVotes(self)
         sizes = self.partitions.map(_ask, settings, self.board.tests(), "sizes", ())
         n_samples, least = zip(*sizes, strict=True)

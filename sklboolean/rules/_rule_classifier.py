@@ -278,14 +278,17 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         self._warn_without_rules()
         return self
 
-    @with_callbacks
-    def _fit_by_sums(self, partitions):
-        params = self._check_params()
+    def _check_by_sums(self):
+        self._check_params()
         if self.certificate:
             raise ValueError(
                 "by_sums=True: a certificate needs all samples in one place. Set "
                 "certificate=False, or use by_sums=False."
             )
+
+    @with_callbacks
+    def _fit_by_sums(self, partitions):
+        params = self._check_params()
         progress = Progress(self, "part")
         params = replace(params, feature_groups=self._groups())
         self.classes_, masses = partitions.classes_and_masses()

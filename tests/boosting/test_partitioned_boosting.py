@@ -167,19 +167,20 @@ def test_what_sums_cannot_do_is_said_and_changes_nothing():
         ({"holdout": 0.5}, "set holdout=None"),
         ({"early_stopping": True}, "set early_stopping=False"),
         ({"sampling": "resample"}, "set sampling='auto'"),
-        (
-            {"class_weight": {"low": 0, "middle": 1}},
-            "class_weight must hold weights",
-        ),
+        ({"estimator": DecisionTreeClassifier()}, "set estimator=BooleanStump"),
     ]:
         vars(model).update(params)
         with pytest.raises(ValueError, match=message):
-            model.fit_partitions([(X, y)], by_sums=True)
+            model.fit_partitions([None], by_sums=True)  # before anything is loaded
         assert vars(model) == fitted | params
         vars(model).update({name: fitted[name] for name in params})
     trees = BoostByMajority(DecisionTreeClassifier(), gamma="measured")
     with pytest.raises(ValueError, match="only stumps learn from"):
-        trees.fit_partitions([(X, y)], by_sums=True)
+        trees.fit_partitions([(X, y)])
+    weighted = clone(model).set_params(class_weight={"low": 0, "middle": 1})
+    with pytest.raises(ValueError, match="class_weight must hold weights"):
+        weighted.fit_partitions([(X, y)], by_sums=True)
+    assert not hasattr(weighted, "classes_")
     with pytest.raises(ValueError, match="set multi_class='joint'"):
         model.fit_partitions([table(90, n_classes=3)], by_sums=True)
     assert vars(model) == fitted

@@ -196,15 +196,16 @@ def test_what_sums_cannot_do_is_said_and_changes_nothing():
     model = RuleClassifier("labels", max_literals=2).fit(X, y)
     before = dict(vars(model))
     for params, data, message in [
-        ({"certificate": True}, X, "certificate=False"),
+        ({"certificate": True}, None, "certificate=False"),  # before data are loaded
         ({"max_literals": 5}, X, "rules of 5 literals.*max_literals=3, or 4 with"),
         ({"max_literals": 4, "width": None}, X, "rules of 4 literals"),
         ({"max_literals": 3}, wide, "too many to be sent.*Lower max_literals"),
     ]:
         model.set_params(**params)
         before |= params
+        partition = None if data is None else (data, y)
         with pytest.raises(ValueError, match=message):
-            model.fit_partitions([(data, y)], by_sums=True)
+            model.fit_partitions([partition], by_sums=True)
         assert vars(model) == before
         model.set_params(certificate=False, max_literals=2, width=512)
         before |= {"certificate": False, "max_literals": 2, "width": 512}
