@@ -485,9 +485,9 @@ class _Writer:
         )
         if part["dtype"] != array.dtype.str:
             raise ValueError("Labels must be real numbers in all batches, or in none.")
-        data = np.ascontiguousarray(array).tobytes()
+        data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         part["checksum"] = zlib.crc32(data, part["checksum"])
-        part["n_bytes"] += len(data)
+        part["n_bytes"] += data.nbytes
         file.write(data)
 
     def finish(self, spools):
