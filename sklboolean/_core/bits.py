@@ -172,7 +172,12 @@ class PackedBits:
     def __getitem__(self, samples):
         """Select samples: a slice, a mask or numbers, as cross-validation does."""
         if isinstance(samples, tuple):  # (samples, ...) of scikit-learn
-            samples, _ = samples
+            samples, *features = samples
+            if features not in ([slice(None)], [Ellipsis]):
+                raise IndexError(
+                    "Packed samples are selected, not features: write table[rows] or "
+                    "table[rows, :]."
+                )
         words, y, weights = self._read(samples)
         chosen = PackedBits(
             np.ascontiguousarray(words), self.n_features, self.feature_names, y, weights

@@ -48,8 +48,9 @@ MAX_LISTED = 2**26
 # Up to so many binary digits of the coefficients, counting digit by digit is faster
 # than looking sums up (measured on x86-64).
 MAX_DIGITS = {"plain": 4, "avx2": 16, "avx512": 32}
-# The most samples whose sums are looked up, in 256 bytes for each of them.
-MAX_LOOKED_UP = 2**20
+# The most samples whose sums are looked up, in 256 bytes for each of them. Tables that
+# leave the caches are slower than digits.
+MAX_LOOKED_UP = 2**17
 # The longest list that a scan of tables keeps in order.
 MAX_FROM_TABLE = 1024
 # Conjunctions of each length that the first, inexact searches keep.

@@ -159,7 +159,8 @@ def load_table(partition):
     """Load X, with or without labels and weights that are not used."""
     X = load(partition)
     X = X[0] if isinstance(X, tuple) else X
-    if isinstance(X, str) or not hasattr(X, "__len__"):
+    is_lazy = hasattr(type(X), "collect_schema") and not hasattr(X, "get_columns")
+    if isinstance(X, str) or is_lazy or not hasattr(X, "__len__"):
         raise ValueError(
             f"X is a {type(X).__name__}, which is no table. Give tables, or callables "
             "that load them."

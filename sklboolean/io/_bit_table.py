@@ -16,12 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.bits import PackedBits, pack_dense, unpack_words
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.memory import as_bytes
-from sklboolean._core.parameters import check_integer
+from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.validation import (
     KEPT_DTYPES,
     check_array_strict,
     check_labelled,
 )
+from sklboolean._core.weights import check_sample_weight
 from sklboolean.io._sources import (
     BATCH_SIZE,
     as_frame,
@@ -145,7 +146,8 @@ class BitTable(PackedBits):
 
     def __reduce__(self):
         options = {"verify": False, "memory_limit": self.memory_limit}
-        return partial(BitTable, **options), (self.path,)
+        # Another process may have another working directory.
+        return partial(BitTable, **options), (self.path.resolve(),)
 
     def _read_header(self, size):
         """Read the header at the end of the file; what is damaged is an error."""
@@ -276,6 +278,8 @@ class BitTable(PackedBits):
             damaged.
         """
         check_integer(batch_size, "batch_size", 1)
+        if binarize is not None:
+            check_real(binarize, "binarize")
         if encoder is not None and not is_fitted(encoder):
             fit_encoder(encoder, source, label, weight, batch_size)
         writer, path = _Writer(encoder, binarize), Path(path)
@@ -311,6 +315,10 @@ class BitTable(PackedBits):
 
 def is_fitted(encoder):
     """Test whether a transformer is fitted."""
+    if isinstance(encoder, type) or not hasattr(encoder, "transform"):
+        raise ValueError(
+            f"encoder must be a transformer such as BooleanEncoder(); got {encoder!r}."
+        )
     try:
         check_is_fitted(encoder)
     except NotFittedError:
@@ -424,12 +432,7 @@ class _Writer:
 
     def pack(self, X, y, sample_weight):
         """Make the arrays of a batch; other parts than before are an error."""
-        names = getattr(X, "column_names", getattr(X, "columns", None))
-        if self.encoder is not None:
-            X, names = self.encoder.transform(X), self.encoder.get_feature_names_out()
-            X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-        X = check_array_strict(as_frame(X), dtype=KEPT_DTYPES)
-        names = None if names is None else [str(name) for name in names]
+        X, names = self._features(X)
         n_samples, columns = len(X), (X.shape[1], names)
         if self.shape is None:
             self.shape, self.names = [0, X.shape[1]], names
@@ -439,13 +442,12 @@ class _Writer:
         if y is not None:
             arrays["y"] = self._labels(y)
         if sample_weight is not None:
-            arrays["sample_weight"] = check_array_strict(
-                sample_weight, "sample_weight", ensure_2d=False, dtype=np.float64
-            ).astype("<f8", copy=False)
+            weights = check_sample_weight(sample_weight, n_samples)
+            arrays["sample_weight"] = weights.astype("<f8", copy=False)
         if self.shape[0] and arrays.keys() != self.parts.keys():
             raise ValueError("All batches must have labels and weights, or none.")
         if any(len(array) != n_samples for array in arrays.values()):
-            raise ValueError("X, y and sample_weight of a batch differ in length.")
+            raise ValueError("X and y of a batch differ in length.")
         self.shape[0] += n_samples
         if self.first is None:
             self.first = zlib.crc32(repr([*arrays, names, *self.codes]).encode())
@@ -453,10 +455,27 @@ class _Writer:
                 self.first = zlib.crc32(array.tobytes(), self.first)
         return arrays
 
+    def _features(self, X):
+        """Return the features of a batch as an array, and their names."""
+        names = getattr(X, "column_names", getattr(X, "columns", None))
+        if self.encoder is not None:
+            X, names = self.encoder.transform(X), self.encoder.get_feature_names_out()
+            X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+        names = None if names is None else [str(name) for name in names]
+        if names is not None and len(set(names)) < len(names):
+            name = max(names, key=names.count)
+            raise ValueError(f"X has several columns named {name!r}. Rename them.")
+        return check_array_strict(as_frame(X), dtype=KEPT_DTYPES), names
+
     def _labels(self, y):
         """Code labels in the order in which they come; real numbers stay."""
         check_labelled(y)
         y = np.asarray(y)
+        if y.ndim != 1:
+            raise ValueError(
+                f"y of a batch must have one label for each sample; it has the shape "
+                f"{y.shape}."
+            )
         if y.dtype.kind == "f":
             numbers = check_array_strict(y, "y", ensure_2d=False, dtype=np.float64)
             return numbers.astype("<f8", copy=False)

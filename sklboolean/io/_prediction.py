@@ -77,6 +77,7 @@ def predict_to_parquet(
     from pyarrow import parquet
 
     check_integer(batch_size, "batch_size", 1)
+    _check_arguments(model, source, Path(target), keep)
     if memory_limit is None:
         memory_limit = getattr(source, "memory_limit", None)
     else:
@@ -105,6 +106,25 @@ def predict_to_parquet(
             writer.close()
         draft.unlink(missing_ok=True)
     return n_samples
+
+
+def _check_arguments(model, source, target, keep):
+    if not hasattr(model, "predict"):
+        raise ValueError(
+            f"model must have predict; got {type(model).__name__}. Put an encoder and "
+            "a model into a pipeline."
+        )
+    if target.is_dir() or not target.parent.is_dir():
+        raise ValueError(f"target={str(target)!r} must be a file in a folder there is.")
+    if isinstance(keep, str) or len(set(keep)) < len(keep):
+        raise ValueError(
+            f"keep must be a list of different names of columns; got {keep!r}."
+        )
+    if keep and isinstance(source, PackedBits):
+        raise ValueError(
+            "keep needs a source with columns, but a table of bits has none. Pass the "
+            "data from which it was made."
+        )
 
 
 def _batches(source, keep, batch_size):

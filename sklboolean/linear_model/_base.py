@@ -47,9 +47,13 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
     """
 
     _has_auto_margin = False
-    _memory = MemoryCost(2**24, 50, 2.0, 20)
     # As good as a quarter with half of the passes, and cheaper.
     _second_model = 2, 5
+
+    @property
+    def _memory(self):
+        """What a fit takes; samples that train and those held out are copies."""
+        return MemoryCost(2**24, 80 if self.early_stopping else 50, 2.0, 20)
 
     def _check_params(self):
         check_choice(self.average, "average", ("mean", "longest", None))

@@ -555,7 +555,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
                 return [row[name] for name in names.tolist()]
             except KeyError as error:
                 raise ValueError(f"row has no value for the column {error}.") from None
-        values = list(row)
+        values = list(row) if hasattr(row, "__len__") else [row]
         if len(values) != self.n_features_in_:
             raise ValueError(
                 f"row has {len(values)} values, but X had {self.n_features_in_} "

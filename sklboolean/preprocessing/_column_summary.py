@@ -94,7 +94,8 @@ class ColumnSummary:
             levels = self.levels or other.levels
             raise ValueError(
                 f"Column {self.name!r} of X holds {shown(next(iter(levels)))}, but "
-                "numbers in another batch. Convert the column in all batches."
+                "numbers in another batch. Convert the column in all batches, and give "
+                "them all the same kinds."
             )
         return replace(merged, levels=self._add_levels(other))
 

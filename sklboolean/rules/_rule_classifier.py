@@ -70,7 +70,8 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
     estimator : classifier, "labels" or None, default=None
         The model that tells which labels to trust: any classifier. None:
         ``BooleanSVC(monotone=False)``, a support vector machine over conjunctions,
-        fitted on at most 4000 samples. "labels": no model; all labels are trusted.
+        fitted on at most 4000 samples with weights of mean 1. "labels": no model; all
+        labels are trusted.
     max_rules : int, default=20
         Maximum number of rules for each class. Lower it for a shorter list.
     max_literals : int, default=4
@@ -195,9 +196,6 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
     1.0
     """
 
-    # The default model of labels has a machine for each pair of classes.
-    _memory = MemoryCost(2**26, 85, 3.5, 20, 1_500_000)
-
     def __init__(
         self, estimator=None, *, max_rules=20, max_literals=4, monotone=False,
         penalty=(1.0, 3.0), literal_price=(1, 2, 4, 16, 64), n_folds=5,
@@ -312,6 +310,15 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         choice = params.part(CHOICE_SHARE).for_choice()
         setting = self._choose_setting(samples, choice, rng, progress)
         return self._set_fitted_attributes(*setting, samples, params, rng)
+
+    @property
+    def _memory(self):
+        """What a fit takes; the search for four literals lists the ones of samples.
+
+        The default model of labels has a machine for each pair of classes.
+        """
+        of_packed = 3.5 if self.max_literals < 4 else 12.5
+        return MemoryCost(2**26, 85, of_packed, 20, 1_500_000)
 
     def _warn_without_rules(self):
         if not self.rules_:
@@ -429,7 +436,10 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         if model.get_params().get("random_state", 0) is None:
             model.set_params(random_state=seed)
         some = samples.draw(n_most, rng)
-        options = {} if (some.weights == 1).all() else {"sample_weight": some.weights}
+        weights = some.weights
+        if self.estimator is None:  # larger weights would only regularise it less
+            weights = weights / weights.mean()
+        options = {} if (weights == 1).all() else {"sample_weight": weights}
         labels = self.classes_[some.codes]
         if (labels == labels[0]).all():
             return None

@@ -1,5 +1,7 @@
 """Bit tables against the arrays that were written, and damaged files."""
 
+import pickle
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -291,3 +293,33 @@ def test_sources_that_are_refused_leave_no_file(batches, message, tmp_path):
     X = pd.DataFrame({"a": [1, 0]})
     with pytest.raises(ValueError, match="no column 'y'"):
         BitTable.write(tmp_path / "t", X, label="y")
+
+
+@pytest.mark.parametrize(
+    ("batch", "options", "message"),
+    [
+        ((np.eye(4), np.eye(4)[:, :2]), {}, "one label for each sample.*\\(4, 2\\)"),
+        ((np.eye(4), [0, 1, 0, 1], np.ones((4, 3))), {}, "sample_weight must have sha"),
+        ((np.eye(4), [0, 1, 0, 1], [-1, 1, 1, 1]), {}, "weights must be at least 0"),
+        (np.eye(4), {"binarize": np.nan}, "binarize must be finite"),
+        (np.eye(4), {"encoder": BooleanEncoder}, "encoder must be a transformer"),
+        (pd.DataFrame(np.eye(2), columns=["a", "a"]), {}, "several columns named 'a'"),
+    ],
+)
+def test_what_a_table_cannot_hold_is_refused_at_once(batch, options, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        BitTable.write(tmp_path / "bits", [batch], **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_table_is_indexed_by_samples(tmp_path, monkeypatch):
+    table = BitTable.write(tmp_path / "bits", [np.eye(12)])
+    assert table[:5, :].shape == (5, 12)
+    for features in (slice(3), 1, slice(None, None, -1)):
+        with pytest.raises(IndexError, match="samples are selected, not features"):
+            table[:, features]
+    monkeypatch.chdir(tmp_path)
+    stored = pickle.dumps(BitTable("bits"))
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    assert pickle.loads(stored).shape == (12, 12)

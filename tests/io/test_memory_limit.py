@@ -99,7 +99,7 @@ def test_parts_and_arrays_are_not_refused(path):
 
 
 def test_more_classes_take_more(path):
-    table, cost = BitTable(path), AveragedPerceptron._memory
+    table, cost = BitTable(path), AveragedPerceptron()._memory
     codes = np.arange(400) % 5
     assert cost.of_each(table, codes) - cost.of_each(table, codes % 2) == (
         3 * cost.of_output
@@ -193,6 +193,18 @@ print(json.dumps([held("VmHWM") - before, table.memory_limit]))
     return json.loads(done.stdout)
 
 
+# Of large coefficients, of held-out samples, and of lists of ones.
+OTHER_WAYS = {
+    100: (
+        "ConjunctionLogisticRegression(C=10.0, max_literals=2)",
+        "AveragedPerceptron(early_stopping=True)",
+        "RuleClassifier(penalty=2.0, literal_price=4)",
+    ),
+    400: (),
+    64: ("RuleClassifier(penalty=1.0, literal_price=4)",),
+}
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(
     not os.access("/proc/self/clear_refs", os.W_OK), reason="Linux tells the peak"
@@ -213,6 +225,10 @@ def test_real_fits_stay_below_what_is_declared(
 
     path = tmp_path / "bits"
     BitTable.write(path, batches())
+    weighted = tmp_path / "weighted"
+    if n_features == 100:
+        rng = np.random.default_rng(0)
+        BitTable.write(weighted, ((X, y, rng.random(len(X))) for X, y in batches()))
     numbers = tmp_path / "numbers"
     BitTable.write(numbers, ((X, y + 0.5) for X, y in batches()))
     exact = "work_limit=None, max_literals=2"
@@ -222,10 +238,12 @@ def test_real_fits_stay_below_what_is_declared(
         f"ConjunctionLogisticRegression(C=300 / n_samples, {exact})",
         "RuleClassifier(max_literals=2, penalty=1.0, literal_price=1000.0)",
         "BoostByMajority(n_estimators=15, random_state=0)",
+        *OTHER_WAYS[n_features],
         f"ConjunctionRegressor(C=300 / n_samples, {exact})",
     ):
         is_of_numbers = model.startswith("ConjunctionRegressor")
-        peak, limit = peak_of_a_fit(numbers if is_of_numbers else path, model)
+        source = numbers if is_of_numbers else path
+        peak, limit = peak_of_a_fit(weighted if "penalty=2" in model else source, model)
         assert peak < limit, (model, peak / limit)
 
 

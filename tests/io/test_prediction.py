@@ -153,3 +153,18 @@ def test_integers_with_gaps_are_predicted_apart(tmp_path):
     target = tmp_path / "scored.parquet"
     predict_to_parquet(model, pa.Table.from_pandas(data), target)
     assert pd.read_parquet(target)["prediction"].tolist() == [0, 1, 1] * 20
+
+
+def test_arguments_that_cannot_be_are_named(tmp_path):
+    target = tmp_path / "scored.parquet"
+    bits = BitTable.write(tmp_path / "bits", [(np.eye(3), [0, 1, 0])])
+    for model, source, place, options, message in (
+        (MODEL[1], bits, target, {"keep": ["id"]}, "a table of bits has none"),
+        (MODEL, NUMBERED, target, {"keep": "id"}, "list of different names"),
+        (MODEL, NUMBERED, target, {"keep": ["id", "id"]}, "list of different names"),
+        (MODEL[0], FRAME, target, {}, "must have predict; got BooleanEncoder"),
+        (MODEL, FRAME, tmp_path, {}, "must be a file in a folder"),
+        (MODEL, FRAME, tmp_path / "no" / "a.parquet", {}, "must be a file in a folder"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            predict_to_parquet(model, source, place, **options)

@@ -382,3 +382,19 @@ def test_time_limits_are_kept_and_what_was_left_is_said(n_features):
     assert "time_limit=0.1 ended the choice of parameters after" in messages
     assert "time_limit=0.1 ended the certificate: the optimum is between" in messages
     assert 0 <= model.cost_bound_ < model.cost_
+
+
+def test_large_weights_do_not_regularise_the_trusted_model_less():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (300, 8))
+    y = (X[:, 0] & X[:, 1]) ^ (rng.random(300) < 0.2)
+    weights = rng.integers(1, 4, 300)
+    first, second = (
+        RuleClassifier(literal_price=0, random_state=0).fit(X, y, scale * weights)
+        for scale in (1.0, 4096.0)
+    )
+    assert first.rules_ == second.rules_
+    assert first.penalty_ == second.penalty_
+    if first.estimator_ is not None:
+        scores = [model.estimator_.decision_function(X) for model in (first, second)]
+        np.testing.assert_array_equal(*scores)
