@@ -786,8 +786,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         sql : str
             A list of expressions of value 0 or 1, named as the features: the middle of
             ``SELECT ... FROM table``. ``to_sql`` of rules refers to these names. NULL
-            is a missing value; NaN, which many databases take for the largest number,
-            must become NULL before.
+            and NaN are missing values.
 
         Raises
         ------

@@ -103,26 +103,37 @@ class NumberColumn(FittedColumn):
         return [(relation, text) for relation in self.relations for text in texts]
 
     def sql(self, label):
-        """Write the conditions on a column with this label as SQL."""
+        """Write the conditions on a column with this label as SQL.
+
+        Databases that have NaN take it for the largest number; its difference to itself
+        is not 0.
+        """
         name = sql_name(label)
+        is_missing = [f"{name} IS NULL"] * self.indicates_missing
+        if self.kind == "boolean" and self.insists:
+            return [f"CAST({name} AS INTEGER) = 1", *is_missing]
+        if self.thresholds.dtype.kind != "f":
+            return self._comparisons(name) + is_missing
         # A float with an exponent is not rounded to the type of a column of floats.
-        is_float = self.thresholds.dtype.kind == "f"
-        tests = self._comparisons(name, sql_number if is_float else number_code)
-        if self.kind == "boolean":
-            is_true = f"CAST({name} AS INTEGER) = 1"
-            tests = [
-                is_true if self.insists else f"CAST({name} AS DOUBLE PRECISION) > 0.5"
-            ]
-        return tests + [f"{name} IS NULL"] * self.indicates_missing
+        number = f"CAST({name} AS DOUBLE PRECISION)" if self.kind == "boolean" else name
+        is_known = {"<=": "", ">": f" AND {number} - {number} = 0"}
+        tests = [
+            f"{number} {relation} {sql_number(t)}{is_known[relation]}"
+            for relation in self.relations
+            for t in self.thresholds.tolist()
+        ]
+        if is_missing:
+            is_missing = [f"({name} IS NULL OR {number} - {number} <> 0)"]
+        return tests + is_missing
 
     def c(self, value):
         """Write the conditions on a number in C; NAN is a missing value."""
         self.require_floats("A double of C")
         return self._comparisons(value) + [f"isnan({value})"] * self.indicates_missing
 
-    def _comparisons(self, value, write=number_code):
+    def _comparisons(self, value):
         return [
-            f"{value} {relation} {write(t)}"
+            f"{value} {relation} {number_code(t)}"
             for relation in self.relations
             for t in self.thresholds.tolist()
         ]

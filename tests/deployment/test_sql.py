@@ -95,8 +95,10 @@ def test_other_names_of_the_columns():
     encoder = BooleanEncoder(n_bins=2).fit([[1.0, 0], [2.0, 1], [3.0, 1]])
     assert encoder.to_sql().splitlines() == [
         'CASE WHEN "x0" <= 1.0e0 THEN 1 ELSE 0 END AS "x0 <= 1",',
-        'CASE WHEN "x0" > 1.0e0 THEN 1 ELSE 0 END AS "x0 > 1",',
-        'CASE WHEN CAST("x1" AS DOUBLE PRECISION) > 0.5 THEN 1 ELSE 0 END AS "x1"',
+        'CASE WHEN "x0" > 1.0e0 AND "x0" - "x0" = 0 THEN 1 ELSE 0 END AS "x0 > 1",',
+        'CASE WHEN CAST("x1" AS DOUBLE PRECISION) > 0.5e0 AND '
+        'CAST("x1" AS DOUBLE PRECISION) - CAST("x1" AS DOUBLE PRECISION) = 0 '
+        'THEN 1 ELSE 0 END AS "x1"',
     ]
     assert '"b" AS DOUBLE PRECISION' in encoder.to_sql(["a", "b"])
 
@@ -118,3 +120,25 @@ def test_columns_that_differ_in_case_only_are_no_sql_of_a_model():
     linear = AveragedPerceptron(random_state=0).fit(X, X[:, 0] | X[:, 1])
     with pytest.raises(ValueError, match="'A' and 'a' differ in case only"):
         linear.to_sql(["A", "a", "b"])
+
+
+@pytest.mark.parametrize("options", [{}, {"complement": False}], ids=repr)
+@pytest.mark.parametrize("has_gaps", [True, False])
+def test_nan_is_a_missing_value_in_databases_that_have_it(options, has_gaps, tmp_path):
+    duckdb, pl = pytest.importorskip("duckdb"), pytest.importorskip("polars")
+    rng = np.random.default_rng(0)
+    gaps = rng.random((300, 3)) < 0.3
+    numbers = rng.normal(size=(300, 3)).round(2)
+    numbers[:, 2] = numbers[:, 2] > 0
+    X = pl.DataFrame(np.where(gaps, np.nan, numbers), schema=["a", "b", "bit"])
+    X = X.with_columns(pl.col("b").cast(pl.Float32))
+    encoder = BooleanEncoder(n_bins=4, **options)
+    encoder.fit(X if has_gaps else pl.DataFrame(numbers, schema=X.columns))
+    X.write_parquet(tmp_path / "nan.parquet")
+    found = duckdb.sql(f"SELECT {encoder.to_sql()} FROM '{tmp_path}/nan.parquet'")
+    found = np.column_stack([*found.fetchnumpy().values()])
+    if not has_gaps:
+        encoder.set_params(missing="propagate")  # then gaps are NaN, and no error
+        np.testing.assert_array_equal(found, np.nan_to_num(encoder.transform(X)))
+    else:
+        np.testing.assert_array_equal(found, encoder.transform(X))
