@@ -12,7 +12,8 @@ import numpy as np
 
 from sklboolean._core.feature_names import conjunction_words
 
-SURROGATE = re.compile("[\ud800-\udfff]")
+# Code 0 and halves of surrogate pairs.
+NO_SQL = re.compile("[\0\ud800-\udfff]")
 INFINITE = (math.inf, -math.inf)
 # Parsers limit how deep an expression may be, so long sums are grouped.
 TERMS_OF_GROUP = 400
@@ -106,10 +107,11 @@ def shown(value):
 
 def sql_name(name):
     """Quote the name of a column."""
-    if not name or "\0" in name:
+    if not name or NO_SQL.search(name):
         raise ValueError(
             f"feature_names: {name!r} cannot be the name of a column in SQL. Give "
-            "names that are not empty and hold no character of code 0."
+            "names that are not empty and hold no character of code 0 and no half of a "
+            "surrogate pair."
         )
     return '"' + name.replace('"', '""') + '"'
 
@@ -131,7 +133,7 @@ def sql_value(label):
     label = python_label(label)
     if not isinstance(label, str):
         return repr(int(label) if isinstance(label, bool) else label)
-    if "\0" in label or (not label.isascii() and SURROGATE.search(label)):
+    if NO_SQL.search(label):
         raise ValueError(
             f"The label {label!r} cannot be written in SQL: it holds a character of "
             "code 0 or half of a surrogate pair. Use other labels."

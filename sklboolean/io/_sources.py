@@ -113,8 +113,11 @@ READERS = (
 
 
 def _is_pair(source):
-    """Test whether a tuple is one batch: the second entry has one dimension."""
-    return len(source) > 1 and len(getattr(source[1], "shape", "y")) == 1
+    """Test whether a tuple is one batch: a table, and labels of one dimension."""
+    if len(source) < 2 or len(getattr(source[0], "shape", ())) != 2:
+        return False
+    y = source[1]
+    return len(y.shape) == 1 if hasattr(y, "shape") else not isinstance(y, str | tuple)
 
 
 def _slices(table, batch_size):

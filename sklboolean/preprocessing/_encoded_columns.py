@@ -452,6 +452,8 @@ class LevelColumn(FittedColumn):
                 return None if self.handle_unknown == "error" else (0, 0)
             return self.runs[-1]
         code = self.index.get(value)
+        if code is None and self.unseen_run and self.news(value) == "unseen":
+            code = self.unseen_run
         return None if code is None else (code - 1, code)
 
     def decode(self, bits):

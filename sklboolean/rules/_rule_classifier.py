@@ -317,7 +317,8 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
 
         The default model of labels has a machine for each pair of classes.
         """
-        of_packed = 3.5 if self.max_literals < 4 else 12.5
+        longest = check_integer(self.max_literals, "max_literals", 1)
+        of_packed = 3.5 if longest < 4 else 12.5
         return MemoryCost(2**26, 85, of_packed, 20, 1_500_000)
 
     def _warn_without_rules(self):

@@ -141,6 +141,14 @@ def test_one_pair_is_one_batch(tmp_path):
         assert table.shape == (100, 1)
         assert table.y.tolist() == y.tolist()
         assert (table.sample_weight is None) == (len(batch) == 2)
+    data.to_parquet(tmp_path / "a.parquet")
+    for batches in (
+        ((data, y), (data, y)),
+        (data, data),
+        (tmp_path / "a.parquet", str(tmp_path / "a.parquet")),
+    ):
+        table = BitTable.write(tmp_path / "a", batches)
+        assert table.shape == (200, 1)
 
 
 @pytest.mark.parametrize("source", [None, 3, {"a": [1, 0]}, duckdb.connect(), object()])
