@@ -12,16 +12,14 @@
 * The cost model: seconds of an epoch on S workers are compute / S, S times the bytes
   over the bandwidth of the one machine that mixes, and S times the mixing of one state.
   Compute and mixing are measured on 1 and 8 partitions.
-* Models of bits at 8 and 64 partitions, whose bits are sent once or whose sums are sent
-  in each step: the bytes that all partitions move together, and for sums from how many
-  samples on bits would be more, which are n (8 ceil(m / 64) + 8) bytes. "Agreement" is
-  the share of the predictions that are those of `fit`.
+* Models of bits at 8 and 64 partitions: the bytes that all partitions return together,
+  about n (8 ceil(m / 64) + 8). "Agreement" is the share of the predictions that are
+  those of `fit`.
 
 Without ``--data`` the rows are made up.
 """
 
 import argparse
-import itertools
 import os
 import pickle
 import sys
@@ -172,12 +170,11 @@ def seconds_of_mixing(state_size, repeats=3):
 
 
 def bit_rows(n_samples):
-    """Yield a row for each model of bits, number of partitions and way to fit."""
+    """Yield a row for each model of bits and number of partitions."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (n_samples, N_BITS), dtype=np.uint8)
     y = (X[:, 3] & X[:, 70] | X[:, 8] & (1 - X[:, 41])) ^ (rng.random(n_samples) < 0.1)
     TABLES["bits"] = X, y.astype(np.int64)
-    of_sample = 8 * -(-N_BITS // 64) + 8
     for model in (
         ConjunctionLogisticRegression(C=300 / n_samples, max_literals=N_LITERALS),
         RuleClassifier(
@@ -188,24 +185,19 @@ def bit_rows(n_samples):
         ),
     ):
         labels = clone(model).fit(X, y).predict(X)
-        for n_parts, by_sums in itertools.product(BIT_SHARES, (False, True)):
-            found, loads, returned = clone(model), loaders("bits", n_parts), []
-            MOVED.clear()
-            if by_sums:
-                with joblib.parallel_config("counting", n_jobs=2):
-                    found.fit_partitions(loads, by_sums=True)
-            else:
-                with counted_packing(type(model), returned):
-                    found.fit_partitions(loads)
-                MOVED.extend((0, n_bytes) for n_bytes in returned)
-            sent, back = np.sum(MOVED, axis=0)
-            enough = f"{(sent + back) / of_sample / 1e6:.2g}" if by_sums else ""
+        for n_parts in BIT_SHARES:
+            joined, returned = clone(model), []
+            with counted_packing(type(model), returned):
+                joined.fit_partitions(loaders("bits", n_parts))
+            agreement = np.mean(joined.predict(X) == labels)
+            megabytes = f"{sum(returned) / 1e6:.2f}"
             yield (
-                type(model).__name__, n_samples, n_parts,
-                "sums" if by_sums else "bits", len(MOVED) // n_parts,
-                f"{sent / 1e6:.2f}", f"{back / 1e6:.2f}", enough,
-                f"{np.mean(found.predict(X) == labels):.4f}",
-            )  # fmt: skip
+                type(model).__name__,
+                n_samples,
+                n_parts,
+                megabytes,
+                f"{agreement:.4f}",
+            )
 
 
 def counted_packing(kind, returned):
@@ -278,11 +270,10 @@ def main(arguments=None):
         model_rows,
     )
     print_table(
-        "Megabytes of bits and of sums, all partitions together",
-        ["model", "samples", "partitions", "moved", "rounds", "sent", "returned",
-         "less from M samples on", "agreement"],
+        "Megabytes of bits, all partitions together",
+        ["model", "samples", "partitions", "returned", "agreement"],
         list(bit_rows(2000 if options.quick else 100_000)),
-    )  # fmt: skip
+    )
 
 
 def epoch_seconds(compute, size, mixing, workers):

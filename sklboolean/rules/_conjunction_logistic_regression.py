@@ -1,7 +1,5 @@
 """ConjunctionLogisticRegression: L1 logistic regression over all conjunctions."""
 
-from functools import partial
-
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
@@ -17,7 +15,6 @@ from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import check_sample_weight, class_weights
 from sklboolean.rules._conjunction_model import ConjunctionModel
-from sklboolean.rules._partitioned_training import PartitionedTraining
 from sklboolean.rules._training_samples import TrainingSamples
 
 # Values of C to try.
@@ -119,8 +116,7 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         None if C was not chosen.
     held_out_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes) or None
         The score of each sample, as from ``decision_function``, by a model with ``C_``
-        that did not see it; NaN for samples of no test set. None if C was not chosen,
-        or by sums.
+        that did not see it; NaN for samples of no test set. None if C was not chosen.
     objective_ : float
         The objective above.
     optimality_gap_ : float
@@ -246,20 +242,6 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
             self._fit(samples, self._check_Cs(CLASSIFICATION_CS), progress)
         return self
 
-    @with_callbacks
-    def _fit_by_sums(self, partitions):
-        self._check_params()
-        progress = Progress(self, "part")
-        self.classes_, masses = partitions.classes_and_masses()
-        n_classes = len(self.classes_)
-        codes = np.arange(n_classes)
-        factors = class_weights(self.class_weight, self.classes_, codes, masses)
-        self._check_masses(masses * factors)
-        read = partial(_read, self.classes_, factors)
-        n_outputs = n_classes if n_classes > 2 else 1
-        samples = PartitionedTraining(partitions, read, n_outputs, _loss(n_classes))
-        self._fit(samples, self._check_Cs(CLASSIFICATION_CS), progress)
-
     def _check_masses(self, masses):
         """Check that each class has a finite weight above 0."""
         if not (masses > 0).all() or not np.isfinite(masses.sum()):
@@ -357,9 +339,3 @@ def _loss(n_classes):
 def _targets(codes, n_classes):
     """Mark the samples of the second of two classes, or those of each of more."""
     return codes == np.arange(n_classes)[n_classes == 2 :, None]
-
-
-def _read(classes, factors, part):
-    """Return the weights, targets and strata of a partition."""
-    _, codes = encode_classes(part.y, classes)
-    return part.weights * factors[codes], _targets(codes, len(classes)), codes

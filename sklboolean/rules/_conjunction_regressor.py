@@ -1,7 +1,5 @@
 """ConjunctionRegressor: L1 least squares over all conjunctions."""
 
-from functools import partial
-
 import numpy as np
 from sklearn.base import RegressorMixin
 
@@ -10,10 +8,9 @@ from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.memory import MemoryCost
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
-from sklboolean._core.weights import check_finite_sum, checked_weights
+from sklboolean._core.weights import checked_weights
 from sklboolean.rules._column_generation import ConjunctionSum
 from sklboolean.rules._conjunction_model import ConjunctionModel
-from sklboolean.rules._partitioned_training import PartitionedTraining
 from sklboolean.rules._training_samples import TrainingSamples
 
 # Values of C to try, in units of the standard deviation of y.
@@ -106,7 +103,7 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         chosen.
     held_out_scores_ : ndarray of shape (n_samples,) or None
         The prediction for each sample of a model with ``C_`` that did not see it; NaN
-        for samples of no test set. None if C was not chosen, or by sums.
+        for samples of no test set. None if C was not chosen.
     objective_ : float
         The objective above.
     optimality_gap_ : float
@@ -213,32 +210,15 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
             largest = np.abs(y).max() or 1.0
             mean = np.average(y / largest, weights=weights)
             spread = np.sqrt(np.average((y / largest - mean) ** 2, weights=weights))
-            units = largest, mean, spread
-            targets, strata = _standardized(y, *units), np.zeros(len(y), dtype=np.intp)
+            targets = ((y / largest - mean) / (spread or 1.0))[None, :]
+            strata = np.zeros(len(y), dtype=np.intp)
             samples = TrainingSamples(
                 samples, weights, targets, strata, "squared", most
             )
-            self._fit_standardized(samples, *units, progress)
+            unit = float(spread * largest) or 1.0
+            Cs = self._check_Cs(REGRESSION_CS, unit)
+            self._fit(samples, Cs, progress, (unit, mean * largest))
         return self
-
-    @with_callbacks
-    def _fit_by_sums(self, partitions):
-        self._check_params()
-        progress = Progress(self, "part")
-        largest = max(partitions.each(_largest)) or 1.0
-        with np.errstate(over="ignore"):
-            total, first = partitions.add_up_each(_moment, largest, 0.0, 1)
-        check_finite_sum(np.array([total]))
-        _, second = partitions.add_up_each(_moment, largest, first / total, 2)
-        units = largest, first / total, np.sqrt(second / total)
-        samples = PartitionedTraining(partitions, partial(_read, units), 1, "squared")
-        self._fit_standardized(samples, *units, progress)
-
-    def _fit_standardized(self, samples, largest, mean, spread, progress):
-        """Fit to standardized targets, and go back to the units of y."""
-        unit = float(spread * largest) or 1.0
-        Cs = self._check_Cs(REGRESSION_CS, unit)
-        self._fit(samples, Cs, progress, (unit, mean * largest))
 
     def _set_units(self, unit, mean):
         """Go back from standardized targets to those of y."""
@@ -276,29 +256,3 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
 
     def _labels(self):
         return [None]
-
-
-def _standardized(y, largest, mean, spread):
-    """Return targets of mean 0 and deviation 1, of shape (1, n_samples)."""
-    return ((y / largest - mean) / (spread or 1.0))[None, :]
-
-
-def _numbers(part):
-    """Return the targets of a partition."""
-    return np.asarray(part.y, dtype=np.float64)
-
-
-def _largest(part):
-    return np.abs(_numbers(part)).max()
-
-
-def _moment(part, largest, mean, power):
-    """Return the weight of a partition, and that of a power of its targets."""
-    powers = (_numbers(part) / largest - mean) ** power
-    return part.weights.sum(), part.weights @ powers
-
-
-def _read(units, part):
-    """Return the weights, targets and strata of a partition."""
-    strata = np.zeros(len(part.y), dtype=np.intp)
-    return part.weights, _standardized(_numbers(part), *units), strata

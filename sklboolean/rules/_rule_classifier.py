@@ -30,11 +30,6 @@ from sklboolean.rules._gain_search import (
     GainParams,
     most_near,
 )
-from sklboolean.rules._partitioned_rules import (
-    PartitionedRuleSamples,
-    RuleSettings,
-    Selection,
-)
 from sklboolean.rules._rule_samples import RuleSamples
 
 # Parameters are chosen on held-out samples when the weights add up to so much, and
@@ -275,34 +270,6 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             progress.finish()
         self._warn_without_rules()
         return self
-
-    def _check_by_sums(self):
-        self._check_params()
-        if self.certificate:
-            raise ValueError(
-                "by_sums=True: a certificate needs all samples in one place. Set "
-                "certificate=False, or use by_sums=False."
-            )
-
-    @with_callbacks
-    def _fit_by_sums(self, partitions):
-        params = self._check_params()
-        progress = Progress(self, "part")
-        params = replace(params, feature_groups=self._groups())
-        self.classes_, masses = partitions.classes_and_masses()
-        codes = np.arange(len(masses))
-        factors = class_weights(self.class_weight, self.classes_, codes, masses)
-        with np.errstate(over="ignore"):
-            # As `relative_weights`.
-            factors /= min(1.0, masses.sum() / partitions.n_samples)
-            check_finite_sum(masses * factors)
-        settings = RuleSettings(
-            partitions.worker, self.classes_, factors, Selection(), None
-        )
-        self._fit(PartitionedRuleSamples(partitions, settings), params, progress)
-        self.cost_ = self.cost_bound_ = None
-        progress.finish()
-        self._warn_without_rules()
 
     def _fit(self, samples, params, progress):
         """Choose the parameters and find the rules; return what they learned from."""

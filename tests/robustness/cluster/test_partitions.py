@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklboolean import (
     AveragedPerceptron,
     BernoulliMixture,
-    BooleanStump,
     BoostByMajority,
     ChowLiuTree,
     CombinationMachine,
@@ -41,11 +40,6 @@ BIT_MODELS = [
     ConjunctionLogisticRegression(C=0.1, max_literals=2),
     RuleClassifier("labels", max_literals=2, penalty=1.0, literal_price=4.0),
     BoostByMajority(n_estimators=9, random_state=0),
-]
-# Of these the bits may stay with the workers.
-BY_SUMS = [
-    *BIT_MODELS[:2],
-    BoostByMajority(BooleanStump(), n_estimators=9, gamma="measured", random_state=0),
 ]
 ORDERED_X = np.concatenate([X for X, _ in PARTS])
 ORDERED_Y = np.concatenate([y for _, y in PARTS])
@@ -127,32 +121,13 @@ def test_bits_of_partitions_give_the_model_of_one_place(finished):
         assert_equal(plain(spread), plain(alone))
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("model", BY_SUMS, ids=lambda model: type(model).__name__)
-def test_sums_of_partitions_give_the_same_model(model, form, finished):
-    alone = clone(model).fit_partitions(PARTS, by_sums=True)
-    with parallel_config("dask"):
-        parts = [FORMS[form](part) for part in PARTS]
-        spread = clone(model).fit_partitions(parts, by_sums=True)
-    assert sum(key.startswith("batch_of") for key in finished) > 9
-    assert_equal(plain(spread), plain(alone))
-
-
 @pytest.mark.parametrize(
-    ("model", "options"),
-    [
-        (AveragedPerceptron(), {}),
-        (BIT_MODELS[0], {}),
-        *((model, {"by_sums": True}) for model in BY_SUMS),
-    ],
-    ids=["averaged", "as bits", "conjunctions", "rules", "boosting"],
+    "model", [AveragedPerceptron(), BIT_MODELS[0]], ids=["averaged", "as bits"]
 )
-def test_partition_is_loaded_again_after_its_worker_was_killed(
-    model, options, mortals, die
-):
-    alone = clone(model).fit_partitions(PARTS, **options)
+def test_partition_is_loaded_again_after_its_worker_was_killed(model, mortals, die):
+    alone = clone(model).fit_partitions(PARTS)
     with parallel_config("dask"):
-        spread = clone(model).fit_partitions(deadly(die), **options)
+        spread = clone(model).fit_partitions(deadly(die))
     assert_equal(plain(spread), plain(alone))
 
 
