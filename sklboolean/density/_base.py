@@ -143,15 +143,6 @@ def doublings(largest):
     return (2**k for k in range(int(largest).bit_length()))
 
 
-def refuse_auto(n_components):
-    """Refuse to choose a number of components by samples in several places."""
-    if isinstance(n_components, str):
-        raise ValueError(
-            f"fit_partitions needs a number as n_components; got {n_components!r}. "
-            "Choose it by fit on some thousand samples."
-        )
-
-
 def log_in_blocks(function, samples, known=None):
     """Apply ``apply_in_blocks`` to some samples; the others get -inf."""
     if known is None or known.all():

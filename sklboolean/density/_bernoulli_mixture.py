@@ -43,7 +43,6 @@ from sklboolean.density._base import (
     apply_in_blocks,
     doublings,
     grow,
-    refuse_auto,
 )
 from sklboolean.density._dictionaries import (
     check_normalised,
@@ -62,7 +61,6 @@ from sklboolean.density._em import (
     stepwise_em,
 )
 from sklboolean.density._packed_signs import merge_equal_samples
-from sklboolean.density._partitioned_samples import PartitionedFitMixin
 
 MAX_BRANCHES = 2**14
 HELD_OUT = 0.1  # of the samples, by n_components="auto"
@@ -135,7 +133,7 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
 
 class BernoulliMixture(
     CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
-    PartitionedFitMixin, BinaryDensityMixin, BaseEstimator,
+    BinaryDensityMixin, BaseEstimator,
 ):  # fmt: skip
     """Density of Boolean samples of a few hidden classes with independent bits.
 
@@ -147,7 +145,7 @@ class BernoulliMixture(
     n_components : int or "auto", default=10
         Number of components (hidden classes). "auto": 1, 2, 4 and so on as long as the
         mean log-likelihood of a held-out tenth of the samples grows by more than its
-        standard error; all samples are used afterwards. Not for ``fit_partitions``.
+        standard error; all samples are used afterwards.
     alpha : float, default=0.1
         Smoothing, above 0: added to the number of true bits, of false bits, and of
         samples, of each component. EM then finds a local maximum of the likelihood
@@ -309,16 +307,13 @@ class BernoulliMixture(
             options = replace(options, n_components=n_components)
         first, weights = merge_equal_samples(signs, weights)
         signs = signs.take(first)  # the others need not be kept
-        report = partial(self._report, progress, total)
-        self._fit_merged(signs, weights, total, options, rng, report)
-
-    def _fit_merged(self, samples, weights, total, options, rng, report=None):
         if self._resumes():
             self._check_resumes()
-            result = run_em(self._state.mixture, samples, weights, options)
+            result = run_em(self._state.mixture, signs, weights, options)
         else:
+            report = partial(self._report, progress, total)
             result = fit_best_start(
-                samples, weights, options, rng, self._attributes, report
+                signs, weights, options, rng, self._attributes, report
             )
         self._set_result(result, total)
 
@@ -346,12 +341,6 @@ class BernoulliMixture(
         history = result.log_likelihoods
         state = MixtureState(result.mixture, None, total)
         self._set_state(state, history, result.converged, len(history) - 1)
-
-    def _fit_samples(self, samples):
-        options, rng = self._check_params(), check_random_state(self.random_state)
-        refuse_auto(self.n_components)
-        weights = np.array([samples.total])
-        self._fit_merged(samples, weights, samples.total, options, rng)
 
     def _report(self, progress, total, result, best):
         """Report a start; return whether a callback stops the fit."""

@@ -236,7 +236,7 @@ class CombinationMachine(
         with restore_on_error(self):
             progress = Progress(self, "step", None, X)
             checked = self._start_fit(X, sample_weight, progress, allow_missing=True)
-            fit = self._fit_by_sums if checked[0].all() else self._fit_incomplete
+            fit = self._maximise if checked[0].all() else self._fit_incomplete
             fit(*checked, check_random_state(self.random_state))
             progress.finish()
         warn_of_large_weights(
@@ -278,7 +278,7 @@ class CombinationMachine(
 
         def fit(drawn, options, resumes=False):
             samples = np.concatenate([signs[~gaps], drawn])
-            self._fit_by_sums(samples, weights, options, rng, resumes=resumes)
+            self._maximise(samples, weights, options, rng, resumes=resumes)
 
         if self.warm_start and hasattr(self, "_state"):
             self._resumed_params(signs.shape[1])

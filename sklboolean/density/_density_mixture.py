@@ -1,7 +1,6 @@
 """A mixture of density models, each for the samples that suit it."""
 
 import warnings
-from copy import copy
 from dataclasses import dataclass
 from functools import partial
 
@@ -25,7 +24,6 @@ from sklboolean._core.formulas import shown
 from sklboolean._core.held_out import hold_out
 from sklboolean._core.parameters import check_integer, check_real, is_auto
 from sklboolean._core.progress import (
-    SILENT,
     CallbackSupportMixin,
     Progress,
     with_callbacks,
@@ -37,18 +35,12 @@ from sklboolean.density._base import (
     apply_in_blocks,
     doublings,
     grow,
-    refuse_auto,
 )
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._combination_machine import CombinationMachine
 from sklboolean.density._dictionaries import MAX_DEPTH, read_list, read_logs
 from sklboolean.density._em import draw_components
 from sklboolean.density._packed_signs import merge_equal_samples
-from sklboolean.density._partitioned_samples import (
-    PartitionedFitMixin,
-    PartitionedSamples,
-    SharedSamples,
-)
 from sklboolean.density._sampled_machine import SampledCombinationMachine
 from sklboolean.density._stacking import stacking_weights
 from sklboolean.density._tree import ChowLiuTree
@@ -82,18 +74,21 @@ def merged(signs, weights):
 
 
 def divide(model, signs, weights):
-    """Divide the weights of samples among components; return the log-likelihood too."""
+    """Divide the weights of samples among components: the E-step.
+
+    Returns
+    -------
+    shares : ndarray of shape (n_samples, n_components)
+        Each row sums to the weight of the sample.
+    log_likelihood : float
+        Mean over the samples.
+    """
     log_joint = model.log_joint(signs)
     shares = softmax(log_joint, axis=1)
     shares[shares < MIN_SHARE] = 0.0
     shares *= (weights / shares.sum(axis=1))[:, None]
-    return shares, float(weights @ logsumexp(log_joint, axis=1))
-
-
-def sum_shares(model, signs, weights):
-    """Sum up what ``divide`` returns."""
-    shares, log_likelihood = divide(model, signs, weights)
-    return shares.sum(axis=0), log_likelihood
+    total_log = float(weights @ logsumexp(log_joint, axis=1))
+    return shares, total_log / weights.sum()
 
 
 @dataclass(frozen=True)
@@ -154,7 +149,6 @@ class DensityMixture(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     UsesDensityMixin,
-    PartitionedFitMixin,
     BinaryDensityMixin,
     BaseEstimator,
 ):
@@ -179,7 +173,7 @@ class DensityMixture(
         of the samples grows by more than its standard error; all samples are used
         afterwards. With ``estimator=None`` too, a `ChowLiuTree` and a
         `BernoulliMixture` become further components, with the weights under which the
-        held-out samples are most likely. Not for ``fit_partitions``.
+        held-out samples are most likely.
     n_averaged : int or None, default=None
         Number of mixtures from different starts, whose mean is the density: a mixture
         of all their components. With 4 the score of held-out samples is often better by
@@ -345,23 +339,6 @@ class DensityMixture(
             progress.finish()
         return self
 
-    def _fit_samples(self, samples):
-        self._check_params()
-        refuse_auto(self.n_components)
-        groups = getattr(self.estimator, "feature_groups", None)
-        nested = isinstance(samples, SharedSamples) or isinstance(
-            self.estimator, DensityMixture
-        )
-        sums_up = self.estimator is None or hasattr(self.estimator, "fit_partitions")
-        if nested or groups is not None or not sums_up:
-            raise ValueError(
-                "fit_partitions needs an estimator that has fit_partitions, no "
-                "DensityMixture, and without feature_groups of its own; got "
-                f"{self.estimator!r}. Set feature_groups of the mixture instead."
-            )
-        rng = check_random_state(self.random_state)
-        self._run_em(samples, samples.total, self.n_components, rng, SILENT)
-
     def _check_params(self):
         if not is_auto(self.n_components, "n_components"):
             check_integer(self.n_components, "n_components", 1)
@@ -480,27 +457,24 @@ class DensityMixture(
         )
         with warnings.catch_warnings():  # a start need not have converged
             warnings.simplefilter("ignore", ConvergenceWarning)
-            if isinstance(samples, PartitionedSamples):
-                samples.fit(start)
-            else:
-                start.fit(as_bits(samples), sample_weight=weights)
+            start.fit(as_bits(samples), sample_weight=weights)
         members = [self._new_member(rng) for _ in range(n_components)]
         return start._state.mixture, members
 
     def _run_start(self, samples, weights, start, progress, before):
         """Fit the components and divide the samples among them, in turns."""
         model, members = start
-        history, converged, run = [], False, len(before)
-        shares, totals, last = self._divide(model, samples, weights, (run, 0))
+        history, converged = [], False
+        shares, last = divide(model, samples, weights)
         if not isinstance(model, DensityMixtureState):
             last = -np.inf  # no components yet that a round could improve
         while len(history) < self.max_iter and not converged:
+            totals = shares.sum(axis=0)
             alive = np.flatnonzero(totals > 0)
             members = self._fit_members(members, samples, shares, alive)
             log_weights = np.log(totals[alive] / totals.sum())
             state = DensityMixtureState(log_weights, members)
-            number = run, len(history) + 1
-            shares, totals, value = self._divide(state, samples, weights, number)
+            shares, value = divide(state, samples, weights)
             history.append(value)
             converged, last = value - last < self.tol, value
             fitted = mean_of_mixtures([*before, state]), list(history), converged
@@ -511,23 +485,8 @@ class DensityMixture(
                 return [*before, state], history, converged, True
         return [*before, state], history, converged, False
 
-    def _divide(self, model, samples, weights, number):
-        """Compute shares, their sums and the mean log-likelihood: the E-step."""
-        if not isinstance(samples, PartitionedSamples):
-            shares, value = divide(model, samples, weights)
-            return shares, shares.sum(axis=0), value / weights.sum()
-        totals, value = samples.sum(sum_shares, model)
-        division = number, divide, model
-        shares = [
-            SharedSamples(samples, division, k, total) for k, total in enumerate(totals)
-        ]
-        return shares, totals, value / samples.total
-
     def _fit_members(self, members, samples, shares, alive):
         """Fit each component to its shares of the samples: the M-step."""
-        if isinstance(samples, PartitionedSamples):  # tasks are the partitions
-            # Copies: a process may divide its samples under the old ones at any time.
-            return [shares[k].fit(copy(members[k])) for k in alive]
         return Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(members[k].fit)(
                 as_bits(samples[shares[:, k] > 0]),

@@ -9,7 +9,6 @@ from scipy.special import expit, logsumexp
 
 from sklboolean._core.parallel import each_slice, in_turn
 from sklboolean.density._attribute_forest import Attributes
-from sklboolean.density._partitioned_samples import PartitionedSamples
 
 BLOCK_SIZE = 1024  # samples: what is computed of a block stays in the cache
 N_SLABS = 8
@@ -228,7 +227,7 @@ def expected_counts(mixture, signs, weights, n_jobs=None):
     Parameters
     ----------
     mixture : ProductMixture
-    signs : PackedSigns, PartitionedSamples or ndarray of shape (n_samples, n_features)
+    signs : PackedSigns or ndarray of shape (n_samples, n_features)
         0 where a bit is missing: it is not counted.
     weights : ndarray of shape (n_samples,), dtype float64
     n_jobs : int or None
@@ -240,8 +239,6 @@ def expected_counts(mixture, signs, weights, n_jobs=None):
     log_likelihood : float
         Weighted sum over the samples.
     """
-    if isinstance(signs, PartitionedSamples):
-        return signs.sum(expected_counts, mixture)
     n_blocks, shape = -(-len(signs) // BLOCK_SIZE), mixture.logits.shape
     # Slabs of samples with sums of their own, for any number of threads.
     n_slabs = min(N_SLABS, n_blocks)
@@ -423,8 +420,7 @@ def fit_best_start(signs, weights, options, rng, attributes=None, report=None):
     """
     seeds = rng.randint(MAX_SEED, size=options.n_init)
     arguments = signs, weights, options, attributes
-    if options.n_init == 1 or isinstance(signs, PartitionedSamples):
-        # Tasks are the blocks of samples, or the partitions.
+    if options.n_init == 1:  # tasks are the blocks of samples
         results = (fit_from_seed(seed, *arguments) for seed in seeds)
     else:
         single = replace(options, n_jobs=1)

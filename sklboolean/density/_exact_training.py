@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from sklboolean._core.held_out import hold_out
 from sklboolean._core.parameters import check_choice, check_integer, check_real, is_auto
@@ -11,19 +10,16 @@ from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import grow
 from sklboolean.density._machine import ALPHAS, MachineMixin, MachineState
 from sklboolean.density._maximum_likelihood import (
-    SampleTable,
     TrainingOptions,
     make_table,
     maximise_likelihood,
-    sum_inputs,
 )
-from sklboolean.density._partitioned_samples import PartitionedFitMixin
 from sklboolean.density._rbm_params import log_numerators
 
 N_ITER_GROWTH = 200  # at most, of machines that only tell how many units help
 
 
-class ExactTrainingMixin(PartitionedFitMixin, MachineMixin):
+class ExactTrainingMixin(MachineMixin):
     """Methods of a machine that learns by exact sums.
 
     It has ``_check_params``.
@@ -65,7 +61,7 @@ class ExactTrainingMixin(PartitionedFitMixin, MachineMixin):
         weights = checked_weights(sample_weight, len(samples), divides=True)
         return samples, weights, self._set_alpha(options, weights.sum())
 
-    def _fit_by_sums(self, samples, weights, options, rng, *, resumes=False):
+    def _maximise(self, samples, weights, options, rng, *, resumes=False):
         """Maximise the exact likelihood."""
         m, counts = self.n_components, weights > 0
         samples, weights = samples[counts], weights[counts]
@@ -87,32 +83,6 @@ class ExactTrainingMixin(PartitionedFitMixin, MachineMixin):
         state = MachineState(ascent.params, log_partition=ascent.log_z)
         if self.early_stopping:
             state = MachineState(ascent.best)
-        self._set_state(state, ascent.log_likelihoods)
-
-    def _fit_samples(self, samples):
-        """Maximise the exact likelihood of samples of which only sums are computed."""
-        options, m, alpha = self._check_params(), self.n_components, self.alpha
-        if self._pursues() or self.early_stopping or "auto" in (str(m), alpha):
-            raise ValueError(
-                "fit_partitions needs solver='lbfgs' or 'gradient', init='random' or "
-                "arrays, numbers as n_components and alpha, and early_stopping=False: "
-                "it computes sums over samples only. Change these parameters, for "
-                "example to those that fit chooses on some thousand samples."
-            )
-        if not samples.all():
-            raise ValueError(
-                "fit_partitions of a machine needs samples without missing values. "
-                "BernoulliMixture and ChowLiuTree take NaN."
-            )
-        self._check_sums(samples.shape[1])
-        rng = check_random_state(self.random_state)
-        total, sums, log_base = samples.sum(sum_inputs, self._log_base)
-        table = SampleTable(samples, None, sums / total, log_base / total)
-        starts = self._starts(samples, None, table.means, rng, m, self.n_init)
-        options = self._set_alpha(options, total)
-        ascent = maximise_likelihood(starts, table, total, options, rng)
-        self.alpha_ = options.alpha
-        state = MachineState(ascent.params, log_partition=ascent.log_z)
         self._set_state(state, ascent.log_likelihoods)
 
     def _choose_by_held_out(self, samples, weights, options, rng):

@@ -448,7 +448,7 @@ class GaussianCombinationMachine(
         with restore_on_error(self):
             progress = Progress(self, "step", None, X)
             checked = self._start_fit(X, sample_weight, progress, allow_missing=False)
-            self._fit_by_sums(*checked, check_random_state(self.random_state))
+            self._maximise(*checked, check_random_state(self.random_state))
             progress.finish()
         return self
 

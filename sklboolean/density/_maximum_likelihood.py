@@ -23,7 +23,6 @@ from sklboolean.density._bit_sums import UNITS, sum_bits
 from sklboolean.density._conditionals import complete_at_random
 from sklboolean.density._packed_signs import merge_equal_samples
 from sklboolean.density._partition_function import partition_moments
-from sklboolean.density._partitioned_samples import PartitionedSamples
 from sklboolean.density._rbm_params import (
     Coordinates,
     Moments,
@@ -110,19 +109,9 @@ def make_table(samples, sample_weight=None, log_base=None):
     return SampleTable(samples, shares, shares @ samples, mean_log_base, bits)
 
 
-def sum_inputs(log_base, samples, weights):
-    """Sum up weights, weighted samples and weighted logs of the base measure."""
-    logs = 0.0 if log_base is None else float(weights @ log_base(samples))
-    return float(weights.sum()), weights @ samples, logs
-
-
 def edge_means(table, parents):
     """Compute the mean product of each input and its parent; 0 at roots."""
     products = np.zeros(len(parents))
-    if isinstance(table.samples, PartitionedSamples):
-        total, _, all_products = pair_sums(table.samples)
-        products = all_products[np.arange(len(parents)), parents] / total
-        return np.where(parents < 0, 0.0, products)
     for start in range(0, len(table.samples), BLOCK_SIZE):
         block = table.samples[start : start + BLOCK_SIZE]
         shares = table.shares[start : start + BLOCK_SIZE]
@@ -164,7 +153,7 @@ def sum_posteriors(params, samples, weights, n_jobs=None):
     ----------
     params : RBMParams
     samples : ndarray of shape (n_samples, n), or (n_samples, n / 8) for packed bits
-        Packed bits are uint8. Signs, int8, are packed here.
+        Packed bits are uint8.
     weights : ndarray of shape (n_samples,), dtype float64
     n_jobs : int or None
         Threads.
@@ -183,8 +172,6 @@ def sum_posteriors(params, samples, weights, n_jobs=None):
     # Neither the blocks nor the order of their sum depend on the threads.
     values, hidden = np.empty(n_blocks), np.empty((n_blocks, m))
     products = np.empty((n_blocks, m, n))
-    if samples.dtype == np.int8 and params.max_active is None:
-        samples = np.packbits(samples > 0, axis=1)
     packed = samples.dtype == np.uint8
     # Between two parts of a block the keyboard is looked at.
     n_at_a_time = max(1, BYTES_AT_A_TIME // samples.shape[1])
@@ -207,7 +194,7 @@ def sum_posteriors(params, samples, weights, n_jobs=None):
                 of_bits = FOUR_SIGNS.T @ of_rows
                 products[block] = of_bits.reshape(-1, biases.size)[:n, :m].T
                 continue
-            inputs, shares = samples[here].astype(np.float64, copy=False), weights[here]
+            inputs, shares = samples[here], weights[here]
             activations = params.activations(inputs)
             log_sums, means = hidden_posteriors(activations, params.max_active)
             means *= shares[:, None]
@@ -242,13 +229,9 @@ def mean_log_likelihood(
         By hidden biases, visible biases, components and couplings.
     log_z : float
     """
-    if isinstance(table.samples, PartitionedSamples):
-        sums = table.samples.sum(sum_posteriors, params)
-        value, hidden, products = (part / table.samples.total for part in sums)
-    else:
-        packed = table.bits is not None and params.max_active is None
-        samples = table.bits if packed else table.samples
-        value, hidden, products = sum_posteriors(params, samples, table.shares, n_jobs)
+    packed = table.bits is not None and params.max_active is None
+    samples = table.bits if packed else table.samples
+    value, hidden, products = sum_posteriors(params, samples, table.shares, n_jobs)
     log_z, of_machine = moments(params, n_jobs)
     value += params.visible_bias @ table.means + table.log_base - log_z
     if edges is not None:
@@ -437,13 +420,10 @@ def maximise_likelihood(starts, table, n_samples, options, rng, held_out=None):
     single = replace(options, n_jobs=1, report=None)
     tables = [*table, *(held_out or ())]
     while len(states) > 1:
-        if isinstance(table.samples, PartitionedSamples):  # tasks are the partitions
-            ascents = (ascend(state, n_iter, options, *tables) for state in states)
-        else:
-            tasks = [delayed(ascend)(each, n_iter, single, *tables) for each in states]
-            ascents = Parallel(
-                n_jobs=options.n_jobs, prefer="threads", return_as=in_turn()
-            )(tasks)
+        tasks = [delayed(ascend)(each, n_iter, single, *tables) for each in states]
+        ascents = Parallel(
+            n_jobs=options.n_jobs, prefer="threads", return_as=in_turn()
+        )(tasks)
         finished = []
         for state in ascents:
             finished.append(state)

@@ -493,8 +493,9 @@ class QueryMixin:
         Parameters
         ----------
         partitions : iterable
-            At least two random parts of the training data, as for ``fit_partitions``:
-            pairs (X, y), where y may be None. Take five or more, of equal sizes.
+            At least two random parts of the training data: pairs (X, y) or triples
+            (X, y, sample_weight), where y may be None, or callables that load and
+            return one. Take five or more, of equal sizes.
         event : str or list of str
             As for ``query``.
         given : str, list of str or None, default=None

@@ -29,10 +29,6 @@ from sklboolean.density._dictionaries import (
     read_logs,
 )
 from sklboolean.density._packed_signs import merge_equal_samples
-from sklboolean.density._partitioned_samples import (
-    PartitionedFitMixin,
-    PartitionedSamples,
-)
 from sklboolean.density._spanning_tree import maximum_spanning_tree, parents_first
 
 BLOCK_SIZE = 4096
@@ -70,8 +66,6 @@ def pair_sums(signs, sample_weight=None):
     sums : ndarray of shape (n_features,), dtype float64
     products : ndarray of shape (n_features, n_features), dtype float64
     """
-    if isinstance(signs, PartitionedSamples):
-        return signs.sum(pair_sums)
     n_samples, n_features = signs.shape
     check_pairs(n_features)
     weights = np.ones(n_samples) if sample_weight is None else sample_weight
@@ -99,8 +93,6 @@ def edge_sums(parents, signs, sample_weight=None):
     total : float
     sums, products : ndarrays of shape (n_features,), dtype float64
     """
-    if isinstance(signs, PartitionedSamples):
-        return signs.sum(edge_sums, parents)
     n_samples, n_features = signs.shape
     weights = np.ones(n_samples) if sample_weight is None else sample_weight
     (sums, products), child = np.zeros((2, n_features)), parents >= 0
@@ -334,8 +326,6 @@ class TreeDistribution:
 
 def known_value_counts(attributes, signs, weights):
     """Count pairs of values, in the samples in which both attributes are known."""
-    if isinstance(signs, PartitionedSamples):
-        return signs.sum(known_value_counts, attributes)
     check_pairs(int(attributes.sizes.sum()))
     allowed = attributes.allowed(signs)
     n_allowed = np.add.reduceat(allowed, attributes.first_values, axis=1, dtype=int)
@@ -358,9 +348,9 @@ def fit_forest(signs, weights, attributes, alpha, max_iter=200):
 
     Parameters
     ----------
-    signs : ndarray of shape (n_samples, n_features), or PartitionedSamples
+    signs : ndarray of shape (n_samples, n_features)
         0 where a bit is missing.
-    weights : ndarray of shape (n_samples,), dtype float64; None with partitions
+    weights : ndarray of shape (n_samples,), dtype float64
     attributes : Attributes
     alpha : float
         Weight of the uniform distribution, as a number of samples.
@@ -373,7 +363,7 @@ def fit_forest(signs, weights, attributes, alpha, max_iter=200):
         With one component, normalised.
     """
     counts, slices = known_value_counts(attributes, signs, weights), attributes.slices
-    total = signs.total if weights is None else weights.sum()
+    total = weights.sum()
     parents = maximum_spanning_tree(attributes.mutual_information(counts, alpha))
     pairs = []
     for here, parent in zip(slices, parents, strict=True):
@@ -410,8 +400,6 @@ def _normalised_forest(pairs, parents, attributes, alpha):
 
 def _expected_pairs(mixture, signs, weights):
     """Count each value and its parent's, expected given the known bits: the E-step."""
-    if isinstance(signs, PartitionedSamples):
-        return signs.sum(_expected_pairs, mixture)
     forest, log_likelihood, pairs = mixture.forest, 0.0, None
     for start in range(0, len(signs), BLOCK_SIZE):
         here = slice(start, start + BLOCK_SIZE)
@@ -424,7 +412,7 @@ def _expected_pairs(mixture, signs, weights):
     return log_likelihood, pairs
 
 
-class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
+class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
     """Density of Boolean samples in which each bit depends on one other bit.
 
     The tree with the largest likelihood is found exactly, from one matrix product (Chow
@@ -542,10 +530,6 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
             self._set_state(self._fit_tree(signs, weights, alpha))
         return self
 
-    def _fit_samples(self, samples):
-        alpha = check_real(self.alpha, "alpha", 1e-10)
-        self._set_state(self._fit_tree(samples, None, alpha))
-
     max_iter = 200  # 0.1.0 had no parameter
 
     def _fit_tree(self, signs, weights, alpha):
@@ -555,9 +539,8 @@ class ChowLiuTree(PartitionedFitMixin, BinaryDensityMixin, BaseEstimator):
             log_tables = log_conditionals(signs, parents, weights, alpha)
             return TreeDistribution.from_tables(parents, log_tables)
         attributes = self._attributes or Attributes(np.arange(signs.shape[1]))
-        if not isinstance(signs, PartitionedSamples):
-            first, weights = merge_equal_samples(signs, weights)
-            signs, weights = signs[first], weights.astype(np.float64)
+        first, weights = merge_equal_samples(signs, weights)
+        signs, weights = signs[first], weights.astype(np.float64)
         mixture = fit_forest(signs, weights, attributes, alpha, self.max_iter)
         if self._attributes is not None:
             return mixture

@@ -464,8 +464,6 @@ def test_default_penalty_is_that_of_the_number_of_samples(solver):
     assert halves.alpha_ == 0.1
     assert default.fit(X[:40], sample_weight=1e6).alpha_ == 1e-4
     assert default.fit(X[:40], sample_weight=1e-9).alpha_ == 1
-    parts = [(X[:10], None), (X[10:40], None)]
-    assert default.fit_partitions(parts).alpha_ == 0.05
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.5])

@@ -11,12 +11,8 @@ from sklearn.base import clone
 
 from sklboolean import (
     AveragedPerceptron,
-    BernoulliMixture,
     BoostByMajority,
-    ChowLiuTree,
-    CombinationMachine,
     ConjunctionLogisticRegression,
-    DensityMixture,
     RuleClassifier,
     Winnow,
 )
@@ -151,48 +147,3 @@ def deadly(die):
         return first()
 
     return [load, *others]
-
-
-@pytest.mark.parametrize(
-    "model",
-    # One pass, passes of EM, and fits within passes. The others sum over partitions by
-    # the same class.
-    [
-        ChowLiuTree(),
-        BernoulliMixture(3, random_state=0),
-        DensityMixture(
-            CombinationMachine(1, base="chow_liu", n_init=1, max_iter=3),
-            n_components=2,
-            max_iter=1,
-            random_state=0,
-        ),
-    ],
-    ids=["tree", "mixture", "mixture of machines"],
-)
-def test_densities_are_the_same_though_a_worker_was_killed(mortals, die, model):
-    alone = clone(model).fit_partitions([loader(part) for part in PARTS])
-    with parallel_config("dask"):
-        spread = clone(model).fit_partitions(deadly(die))
-    np.testing.assert_array_equal(spread.score_samples(X), alone.score_samples(X))
-
-
-def test_bytes_of_densities_do_not_depend_on_the_samples(bytes_moved):
-    machine = CombinationMachine(2, n_init=1, max_iter=5, random_state=0)
-    moved = []
-    for n_samples in (1000, 20000):
-        parts = [synthetic(n_samples, seed) for seed in range(2)]
-        with parallel_config("dask"):
-            bytes_moved()
-            machine.fit_partitions(parts)
-        moved.append(bytes_moved())
-    assert moved[1] < 1.5 * moved[0]
-
-
-def synthetic(n_samples, seed):
-    def load():
-        import numpy as np
-
-        rng = np.random.default_rng(seed)
-        return rng.integers(0, 2, (n_samples, 20)), None
-
-    return load
