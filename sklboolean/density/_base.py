@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import PackedBits, unpack_words
-from sklboolean._core.dictionaries import read_numbers
+from sklboolean._core.exports import versioned
 from sklboolean._core.parameters import check_binarize, check_choice, check_integer
 from sklboolean._core.validation import (
     KEPT_DTYPES,
@@ -24,7 +24,6 @@ from sklboolean._core.validation import (
     without_duplicates,
 )
 from sklboolean.density._attribute_forest import Attributes
-from sklboolean.density._dictionaries import DictionaryMixin, read_integers
 from sklboolean.density._information import (
     BLOCK_SIZE,
     MAX_COLUMNS,
@@ -182,7 +181,18 @@ class UsesDensityMixin:
         return bits if isinstance(y, str) else (bits, checked[1])
 
 
-class IncompleteDensityMixin(DictionaryMixin, DensityMixin):
+def json_value(value):
+    """Convert an array, a density model or a list of them to JSON types."""
+    if isinstance(value, list):
+        return list(map(json_value, value))
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if hasattr(value, "fit"):
+        raise ValueError(f"{value!r} has no to_dict. Store the model as a pickle.")
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+class IncompleteDensityMixin(DensityMixin):
     """Scores, random samples and completions for samples with missing values.
 
     A fitted model has
@@ -192,7 +202,7 @@ class IncompleteDensityMixin(DictionaryMixin, DensityMixin):
     * ``_all_missing(n_samples)`` and ``_is_missing(samples)``;
     * ``_log_density(samples)``: the log-likelihood of each sample in nats, with missing
       values summed out;
-    * what ``DictionaryMixin`` needs;
+    * ``_fields()``, what ``to_dict`` writes;
     * ``_completions``, a dict from each `method` of ``impute`` to the name of the
       model's method that fills in missing values. It receives the samples and a random
       number generator.
@@ -205,6 +215,38 @@ class IncompleteDensityMixin(DictionaryMixin, DensityMixin):
 
     def _prepare_likelihood(self):
         check_is_fitted(self)
+
+    def to_dict(self) -> dict:
+        """Write the density as a dictionary of JSON types.
+
+        Returns
+        -------
+        data : dict
+            "type", "version", "n_features", "feature_names", which may be None, and the
+            fields from which any program can compute each probability. They are named
+            as in the page "Ask a table". Of Boolean samples "binarize", "codes", and
+            "attributes", the number of the attribute of each column, or None without
+            `feature_groups`. The components of a mixture are dictionaries.
+
+        Raises
+        ------
+        ValueError
+            For a mixture of models that have no such dictionaries.
+
+        Examples
+        --------
+        >>> from sklboolean import ChowLiuTree
+        >>> data = ChowLiuTree().fit([[0, 0, 1], [0, 0, 0], [1, 1, 1]]).to_dict()
+        >>> data["type"], data["parents"]
+        ('ChowLiuTree', [-1, 0, 0])
+        """
+        self._prepare_likelihood()
+        fields = {name: json_value(value) for name, value in self._fields().items()}
+        return versioned(type(self).__name__, fields)
+
+    def _fields(self):
+        names = getattr(self, "feature_names_in_", None)
+        return {"n_features": self.n_features_in_, "feature_names": names}
 
     def score_samples(self, X) -> np.ndarray:
         """Compute the log-likelihood of each sample.
@@ -311,7 +353,6 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
     """
 
     _attributes = None  # with feature_groups an object of class Attributes
-    _shared = (*IncompleteDensityMixin._shared, "binarize", "codes", "attributes")
 
     _completions = MappingProxyType(
         {
@@ -427,31 +468,13 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
             "their own."
         )
 
-    def _written_shared(self):
+    def _fields(self):
         attributes = self._attributes
-        return super()._written_shared() | {
+        return super()._fields() | {
             "binarize": self.binarize,
             "codes": self.codes_,
             "attributes": None if attributes is None else attributes.of_column,
         }
-
-    def _read_shared(self, n_features, feature_names, binarize, codes, attributes):
-        super()._read_shared(n_features, feature_names, binarize)
-        self.binarize = binarize
-        self.codes_ = read_numbers(codes, "codes", (2,))
-        if codes not in ([0, 1], [-1, 1]):
-            raise ValueError("data: codes must be [0.0, 1.0] or [-1.0, 1.0].")
-        if attributes is None:
-            return
-        numbers = read_integers(attributes, "attributes", n_features, 0, n_features - 1)
-        self._attributes = Attributes.from_labels(numbers, n_features)
-        in_order = np.array_equal(self._attributes.of_column, numbers)
-        if not in_order or "feature_groups" not in self.get_params():
-            raise ValueError(
-                "data: attributes must be null, or, of models with feature_groups, "
-                "numbers in the order of the first columns."
-            )
-        self.feature_groups = attributes
 
     def _write(self, signs):
         """Write signs, or means of signs, in the codes of the training data."""

@@ -44,16 +44,9 @@ from sklboolean.density._base import (
     doublings,
     grow,
 )
-from sklboolean.density._dictionaries import (
-    check_normalised,
-    read_list,
-    read_logs,
-    read_parameters,
-)
 from sklboolean.density._em import (
     EMOptions,
     MixtureState,
-    ProductMixture,
     draw_components,
     fit_best_start,
     posterior,
@@ -230,8 +223,6 @@ class BernoulliMixture(
     >>> mixture.impute([[1, 1, np.nan, np.nan]]).round(1)
     array([[1., 1., 1., 0.]])
     """
-
-    _exported = ("log_weights", "logits", "total_weight")
 
     def __init__(
         self, n_components=10, *, alpha=0.1, growth="doubling", n_init=1, max_iter=200,
@@ -448,22 +439,10 @@ class BernoulliMixture(
         self.log_likelihoods_ = np.array(history, dtype=np.float64)
         self.n_iter_, self.converged_ = n_iter, converged
 
-    def _written_state(self):
-        return {**vars(self._state.mixture), "total_weight": self._state.total}
-
-    def _read_state(self, log_weights, logits, total_weight):
-        n_components = len(read_list(log_weights, "log_weights"))
-        log_weights = read_logs(log_weights, "log_weights", (n_components,))
-        shape = n_components, self.n_features_in_
-        logits, attributes = read_parameters(logits, "logits", shape), self._attributes
-        for attribute in np.flatnonzero(attributes.grouped) if attributes else ():
-            check_normalised(logits[:, attributes.columns_of(attribute)], "logits")
-        total = float(read_parameters(total_weight, "total_weight", ()))
-        if total < 0:
-            raise ValueError(f"data: total_weight must be at least 0; got {total}.")
-        self.n_components = n_components
-        mixture = ProductMixture(log_weights, logits, attributes)
-        self._set_state(MixtureState(mixture, None, total), [], False, 0)
+    def _fields(self):
+        mixture = self._state.mixture
+        own = {"log_weights": mixture.log_weights, "logits": mixture.logits}
+        return super()._fields() | own
 
     def _log_density(self, signs):
         return posterior(self._state.mixture.log_joint(signs))[1]

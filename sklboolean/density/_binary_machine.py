@@ -25,8 +25,6 @@ class BinaryMachineMixin(MachineMixin, BinaryDensityMixin):
     parameters, for samples with few enough missing bits.
     """
 
-    _exported = (*MachineMixin._exported, "tree", "couplings")
-
     def _set_state(self, state, n_iter=0):
         super()._set_state(state, n_iter)
         self.tree_, self.couplings_ = state.params.parents, state.params.couplings

@@ -165,7 +165,6 @@ class CombinationMachine(
     (2, 4)
     """
 
-    _exported = (*BinaryMachineMixin._exported, "max_active")
     _state_params = "n_components base visible_bias binarize feature_groups".split()
 
     def __init__(

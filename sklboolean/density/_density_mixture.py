@@ -19,8 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
-from sklboolean._core.dictionaries import check_exported
-from sklboolean._core.formulas import shown
 from sklboolean._core.held_out import hold_out
 from sklboolean._core.parameters import check_integer, check_real, is_auto
 from sklboolean._core.progress import (
@@ -38,10 +36,8 @@ from sklboolean.density._base import (
 )
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._combination_machine import CombinationMachine
-from sklboolean.density._dictionaries import MAX_DEPTH, read_list, read_logs
 from sklboolean.density._em import draw_components
 from sklboolean.density._packed_signs import merge_equal_samples
-from sklboolean.density._sampled_machine import SampledCombinationMachine
 from sklboolean.density._stacking import stacking_weights
 from sklboolean.density._tree import ChowLiuTree
 
@@ -128,20 +124,6 @@ def default_component(complete=True):
     if not complete:
         return ChowLiuTree(max_iter=2)
     return CombinationMachine(6, base="chow_liu", n_init=1, max_iter=20, tree_updates=0)
-
-
-def read_member(data, depth):
-    """Make a component from a dictionary, at a depth of mixtures."""
-    machines = CombinationMachine, SampledCombinationMachine
-    known = BernoulliMixture, ChowLiuTree, *machines, DensityMixture
-    kinds = {each.__name__: each for each in known}
-    kind = data.get("type") if isinstance(data, dict) else None
-    if not isinstance(kind, str) or kind not in kinds or depth > MAX_DEPTH:
-        raise ValueError(
-            f"data: estimators must be dictionaries of the types {', '.join(kinds)}, "
-            f"mixtures at most {MAX_DEPTH} deep; got the type {shown(kind)}."
-        )
-    return kinds[kind]._from_dict(data, depth)
 
 
 class DensityMixture(
@@ -262,8 +244,6 @@ class DensityMixture(
     >>> mixture.impute([[1, np.nan, np.nan, np.nan]], method="map")
     array([[1., 0., 0., 0.]])
     """
-
-    _exported = ("log_weights", "estimators")
 
     def __init__(
         self, estimator=None, *, n_components="auto", n_averaged=None, max_iter=10,
@@ -519,36 +499,10 @@ class DensityMixture(
         self.log_likelihoods_ = np.array(history)
         self.n_iter_, self.converged_ = len(history), converged
 
-    def _written_state(self):
+    def _fields(self):
         state = self._state
-        return {"log_weights": state.log_weights, "estimators": state.members}
-
-    @classmethod
-    def _from_dict(cls, data, depth):
-        parts = check_exported(data, cls.__name__, cls._exported)["estimators"]
-        members = [
-            read_member(part, depth + 1) for part in read_list(parts, "estimators")
-        ]
-        return super()._from_dict(data | {"estimators": members}, depth)
-
-    def _read_state(self, log_weights, estimators):
-        log_weights = read_logs(log_weights, "log_weights", (len(estimators),))
-        for member in estimators:
-            self._check_member(member)
-        self._set_state(DensityMixtureState(log_weights, estimators), [], False)
-
-    def _check_member(self, member):
-        """Require the columns, codes and groups of the mixture."""
-        own, groups = getattr(member, "feature_groups", None), self.feature_groups
-        if (
-            member.n_features_in_ != self.n_features_in_
-            or member.codes_[0] != 0
-            or groups not in (None, own)
-        ):
-            raise ValueError(
-                "data: estimators must have the n_features and attributes of the "
-                "mixture, and the codes 0 and 1."
-            )
+        own = {"log_weights": state.log_weights, "estimators": state.members}
+        return super()._fields() | own
 
     def _log_density(self, signs):
         return logsumexp(self._state.log_joint(signs), axis=1)

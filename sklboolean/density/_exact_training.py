@@ -22,7 +22,8 @@ N_ITER_GROWTH = 200  # at most, of machines that only tell how many units help
 class ExactTrainingMixin(MachineMixin):
     """Methods of a machine that learns by exact sums.
 
-    It has ``_check_params``.
+    It has ``_check_params``, and ``_check_sums``, which refuses sums over the states of
+    a machine with that number of inputs if they take too long.
     """
 
     def _pursues(self):

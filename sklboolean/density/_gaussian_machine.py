@@ -388,7 +388,6 @@ class GaussianCombinationMachine(
     array([[4. , 4.1, 3.8]])
     """
 
-    _exported = (*ExactTrainingMixin._exported, "max_active")
     _state_params = ("n_components", "visible_bias")
     _log_base = staticmethod(log_base)
     _completions = MappingProxyType(

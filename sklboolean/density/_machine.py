@@ -7,7 +7,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.dictionaries import read_numbers
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
@@ -16,13 +15,6 @@ from sklboolean._core.parameters import (
     flat_params,
 )
 from sklboolean._core.validation import check_array_strict
-from sklboolean.density._dictionaries import (
-    TOLERANCE,
-    read_integer,
-    read_list,
-    read_parameters,
-    read_tree,
-)
 from sklboolean.density._initialization import (
     given_start,
     pursuit_starts,
@@ -52,18 +44,13 @@ class MachineState:
 class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """What all machines share.
 
-    Each has ``_check_sums``, which refuses sums over the states of a machine with that
-    number of inputs if they take too long; ``_log_partition`` of parameters;
-    ``_state_params``, the parameters that must not change while training is
-    resumed; ``_fit_inputs(samples, weights, centre)``, which fits the distribution of
-    the inputs without hidden units; and ``_input_means(states)``, the means of the
-    inputs given hidden units.
+    Each has ``_log_partition`` of parameters; ``_state_params``, the parameters that
+    must not change while training is resumed; ``_fit_inputs(samples, weights,
+    centre)``, which fits the distribution of the inputs without hidden units; and
+    ``_input_means(states)``, the means of the inputs given hidden units.
     """
 
     _log_base = None  # of the base measure: 0 for binary inputs
-    _exported = (
-        "components", "hidden_bias", "visible_bias", "log_partition", "exact_limit",
-    )  # fmt: skip
 
     @property
     def _n_features_out(self):
@@ -161,41 +148,12 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         self.n_components_ = len(params.components)
         self.n_iter_ = n_iter
 
-    def _written_state(self):
+    def _fields(self):
         params = self._state.params
-        sums = {"exact_limit": self.exact_limit, "log_partition": self.log_partition_}
-        return {**vars(params), "tree": params.parents, **sums}
-
-    def _read_state(
-        self, components, hidden_bias, visible_bias, log_partition, exact_limit,
-        tree=None, couplings=None, max_active=None,
-    ):  # fmt: skip
-        m, n = len(read_list(hidden_bias, "hidden_bias")), self.n_features_in_
-        used = {"n_components": m}
-        used["exact_limit"] = read_integer(exact_limit, "exact_limit", 1, 30)
-        if max_active is not None:
-            used["max_active"] = read_integer(max_active, "max_active", 1, m)
-        if tree is not None:
-            used["base"] = "chow_liu"
-        self.set_params(**used)
-        attributes = getattr(self, "_attributes", None)
-        params = RBMParams(
-            read_parameters(components, "components", (m, n)),
-            read_parameters(hidden_bias, "hidden_bias", (m,)),
-            read_parameters(visible_bias, "visible_bias", (n,)),
-            *read_tree(tree, couplings, n, attributes),
-            max_active,
-            attributes,
-        )
-        self._check_sums(n)
-        log_z = float(read_numbers(log_partition, "log_partition", ()))
-        found = self._log_partition(params)
-        if not np.isclose(log_z, found, TOLERANCE, TOLERANCE):
-            raise ValueError(
-                "data: log_partition must be the logarithm of the sum over all states, "
-                f"{found!r}; got {log_z!r}."
-            )
-        self._set_state(MachineState(params, log_partition=log_z))
+        names = "components", "hidden_bias", "visible_bias", "couplings", "max_active"
+        fields = {name: getattr(params, name) for name in names}
+        sums = {"tree": params.parents, "log_partition": self.log_partition_}
+        return super()._fields() | fields | sums
 
     def transform(self, X) -> np.ndarray:
         """Compute the probability of each hidden unit given the sample.

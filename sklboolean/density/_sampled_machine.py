@@ -255,11 +255,6 @@ class SampledCombinationMachine(
                 chains = start_chains(start, signs, options.visible_bias, rng)
             else:
                 chains = self._state.chains
-            if chains is None:
-                raise ValueError(
-                    "This machine was read from a dictionary, which has no Markov "
-                    "chains that partial_fit could resume. Call fit."
-                )
             rate = options.learning_rate
             chains = fit_epoch(chains, signs, weights, options, lambda batch: rate)
             n_iter = 1 if first_call else self.n_iter_ + 1
@@ -300,15 +295,6 @@ class SampledCombinationMachine(
         params = self._state.params
         m, n = params.components.shape
         return is_affordable(n, m, None, self.exact_limit, params.parents is not None)
-
-    def _check_sums(self, n):
-        m, has_tree = self.n_components, self.base == "chow_liu"
-        if not is_affordable(n, m, None, self.exact_limit, has_tree):
-            raise ValueError(
-                f"data: exact_limit={self.exact_limit} is too small for the sums of "
-                f"{m} units. Beyond it samples come from Markov chains, which a "
-                "dictionary does not hold: store the machine with skops or pickle."
-            )
 
     def _log_partition(self, params):
         return log_partition(params, self.n_jobs)

@@ -22,12 +22,6 @@ from sklboolean.density._attribute_forest import (
     ForestMixture,
 )
 from sklboolean.density._base import BinaryDensityMixin
-from sklboolean.density._dictionaries import (
-    check_forest,
-    read_integers,
-    read_list,
-    read_logs,
-)
 from sklboolean.density._packed_signs import merge_equal_samples
 from sklboolean.density._spanning_tree import maximum_spanning_tree, parents_first
 
@@ -477,8 +471,6 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
     array([[1.  , 0.99, 0.  ]])
     """
 
-    _exported = ("parents", "log_probabilities")
-
     def __init__(
         self, *, alpha=1.0, max_iter=200, feature_groups=None, binarize=0.0,
         random_state=None,
@@ -563,7 +555,7 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
             for table, here in zip(state.forest.tables, attributes.slices, strict=True)
         ]
 
-    def _written_state(self):
+    def _fields(self):
         state = self._state
         if self._attributes is None:
             parents = state.parents
@@ -573,32 +565,7 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
             parents = state.forest.parents
             own = zip(state.forest.tables, self._attributes.slices, strict=True)
             tables = [table + state.exponents[:, here] for table, here in own]
-        return {"parents": parents, "log_probabilities": tables}
-
-    def _read_state(self, parents, log_probabilities):
-        attributes, name = self._attributes, "log_probabilities"
-        n = self.n_features_in_ if attributes is None else len(attributes.sizes)
-        parents = read_integers(parents, "parents", n, -1, n - 1)
-        check_forest(parents, "parents")
-        if len(read_list(log_probabilities, name)) != n:
-            raise ValueError(f"data: {name} must hold {n} tables.")
-        sizes = np.full(n, 2) if attributes is None else attributes.sizes
-        heights = np.where(parents < 0, 1, sizes[parents])
-        shapes = zip(heights.tolist(), sizes.tolist(), strict=True)
-        tables = [
-            read_logs(table, name, shape)
-            for table, shape in zip(log_probabilities, shapes, strict=True)
-        ]
-        if attributes is None:
-            logs = np.stack([np.broadcast_to(table, (2, 2)) for table in tables])
-            self._set_state(TreeDistribution.from_tables(parents, logs))
-            return
-        roots = np.zeros((1, sizes.sum()))
-        for attribute in np.flatnonzero(parents < 0):
-            roots[:, attributes.slices[attribute]] = tables[attribute]
-            tables[attribute] = np.zeros_like(tables[attribute])
-        forest = AttributeForest(attributes, parents, tables)
-        self._set_state(ForestMixture(forest, np.zeros(1), roots))
+        return super()._fields() | {"parents": parents, "log_probabilities": tables}
 
     def _log_density(self, signs):
         if self._attributes is not None:

@@ -1,4 +1,4 @@
-"""Dictionaries of densities: programs can compute with them, and read them back."""
+"""Dictionaries of densities: programs can compute with them."""
 
 import json
 from itertools import product
@@ -91,3 +91,13 @@ def test_likelihoods_can_be_computed_from_the_dictionary(model):
     expected = model.score_samples(X[:8])
     found = [log_likelihood(data, list(x)) for x in X[:8]]
     np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_mixtures_of_foreign_models_cannot_be_written():
+    class Uniform(ChowLiuTree):
+        to_dict = property()
+
+    X = np.random.default_rng(0).integers(0, 2, (40, 5))
+    model = DensityMixture(Uniform(), n_components=2, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="has no to_dict"):
+        model.to_dict()
