@@ -1,22 +1,21 @@
 """What fitted estimators learned, doubtful labels, and displays (matplotlib)."""
 
-from sklboolean.inspection._boosting_curve import BoostingCurveDisplay
+from sklboolean.inspection._bars import DependenceDisplay, RuleDisplay
 from sklboolean.inspection._counterfactuals import (
     Counterfactuals,
     counterfactuals,
     robustness,
 )
 from sklboolean.inspection._curves import (
+    BoostingCurveDisplay,
     MistakeCurveDisplay,
     PotentialDisplay,
     QueryCurveDisplay,
+    RobustnessDisplay,
 )
-from sklboolean.inspection._dependence import DependenceDisplay
 from sklboolean.inspection._explanations import Explanation, ExplanationDisplay, explain
 from sklboolean.inspection._label_quality import label_quality
 from sklboolean.inspection._model_page import model_page
-from sklboolean.inspection._robustness_display import RobustnessDisplay
-from sklboolean.inspection._rules import RuleDisplay
 from sklboolean.inspection._shapley_display import ShapleyDisplay
 from sklboolean.inspection._shapley_values import ShapleyValues, shapley_values
 from sklboolean.inspection._top_features import TopFeaturesDisplay, top_features

@@ -1,24 +1,105 @@
-"""Displays of curves: mistakes, queries and potentials."""
+"""Displays of curves: scores, mistakes, queries, potentials, certified accuracy."""
 
 from itertools import pairwise
 
 import numpy as np
-from scipy.special import bdtr
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
-from sklearn.metrics import check_scoring
+from sklearn.metrics import accuracy_score, check_scoring, r2_score
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from sklboolean.inspection._figure import (
-    COLORS,
-    LINE_STYLES,
-    draw_curves,
-    take_samples,
-)
+from sklboolean._core.parameters import check_real
+from sklboolean.boosting._majority_game import check_odd, majority_potentials
+from sklboolean.inspection._counterfactuals import robustness
+from sklboolean.inspection._figure import COLORS, Display, draw_curves, take_samples
 
 
-class MistakeCurveDisplay:
+class BoostingCurveDisplay(Display):
+    """Score of a booster after each hypothesis, one curve for each data set.
+
+    Create it with ``from_estimator``. Where a curve of held-out samples is flat, fewer
+    rounds do as well.
+
+    Parameters
+    ----------
+    scores : dict of str to array-like of shape (n_stages,)
+        Scores after 1, 2, ... hypotheses, by the name of the data.
+    score_name : str, default="Accuracy"
+        Label of the vertical axis.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Set by ``plot``.
+    lines_ : dict of str to matplotlib Line2D
+        Curves by name. Set by ``plot``.
+
+    See Also
+    --------
+    sklboolean.BoostByMajority : ``staged_predict`` gives the predictions.
+    PotentialDisplay : The potential of a game, round by round.
+
+    Examples
+    --------
+    >>> from sklboolean.inspection import BoostingCurveDisplay
+    >>> display = BoostingCurveDisplay({"training": [0.7, 0.8, 0.9]})
+    >>> display.score_name
+    'Accuracy'
+    """
+
+    def __init__(self, scores, *, score_name="Accuracy"):
+        self.scores = scores
+        self.score_name = score_name
+
+    @classmethod
+    def from_estimator(cls, estimator, data, *, ax=None) -> "BoostingCurveDisplay":
+        """Score the staged predictions of a booster, and plot them.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``staged_predict``
+            `BoostByMajority`, `BoostByMajorityRegressor`, or a booster of scikit-learn.
+            A classifier is scored by accuracy, a regressor by R2.
+        data : dict of str to (X, y)
+            Samples and their targets, by the name of the curve.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw into. None: a new figure.
+
+        Returns
+        -------
+        display : BoostingCurveDisplay
+            The display, already plotted.
+
+        Raises
+        ------
+        TypeError
+            If the estimator has no ``staged_predict``.
+        """
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "staged_predict"):
+            raise TypeError(
+                "estimator must have staged_predict, as boosters have; got "
+                f"{estimator!r}."
+            )
+        is_classifier = hasattr(estimator, "classes_")
+        metric = accuracy_score if is_classifier else r2_score
+        scores = {
+            name: [metric(y, predicted) for predicted in estimator.staged_predict(X)]
+            for name, (X, y) in data.items()
+        }
+        name = "Accuracy" if is_classifier else "R2"
+        return cls(scores, score_name=name).plot(ax=ax)
+
+    def _draw(self, is_new_figure):
+        curves = {
+            name: (np.arange(1, len(scores) + 1), scores)
+            for name, scores in self.scores.items()
+        }
+        self.lines_ = draw_curves(self.ax_, curves, "Hypotheses", self.score_name)
+
+
+class MistakeCurveDisplay(Display):
     """Plot the number of mistakes against the number of samples seen.
 
     Create it with ``from_estimator`` or ``from_predictions``. A flat curve means that
@@ -36,10 +117,8 @@ class MistakeCurveDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes. Set by ``plot``.
-    figure_ : matplotlib Figure
-        The figure. Set by ``plot``.
+    ax_, figure_ : matplotlib Axes and Figure
+        Set by ``plot``.
     lines_ : dict of str to matplotlib Line2D
         Curves and bounds by name. Set by ``plot``.
 
@@ -90,8 +169,8 @@ class MistakeCurveDisplay:
             first sample has no prediction and does not count.
         bounds : dict of str to float or None, default=None
             Mistake bounds to draw as horizontal lines, by name.
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None: a new figure.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw into. None: a new figure.
 
         Returns
         -------
@@ -106,10 +185,7 @@ class MistakeCurveDisplay:
         TypeError
             If a classifier has no ``partial_fit``.
         """
-        if not 0 <= growth < np.inf:
-            raise ValueError(
-                f"growth must be a finite number of at least 0; got {growth!r}."
-            )
+        check_real(growth, "growth", 0)
         y = np.asarray(y)
         n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
         if y.shape != (n_samples,):
@@ -167,30 +243,11 @@ class MistakeCurveDisplay:
             mistakes[name] = np.cumsum(predicted != y_true)
         return cls(1 + np.arange(len(y_true)), mistakes, bounds=bounds)
 
-    def plot(self, ax=None) -> "MistakeCurveDisplay":
-        """Draw the curves and the bounds.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None: a new figure.
-
-        Returns
-        -------
-        self : MistakeCurveDisplay
-            The display, with ``ax_``, ``figure_`` and ``lines_``.
-        """
-        curves = {name: (self.n_examples, each) for name, each in self.mistakes.items()}
-        self.ax_, self.figure_, self.lines_ = draw_curves(
-            curves, "Samples seen", "Mistakes", ax
+    def _draw(self, is_new_figure):
+        curves = {name: (self.n_examples, n) for name, n in self.mistakes.items()}
+        self.lines_ = draw_curves(
+            self.ax_, curves, "Samples seen", "Mistakes", self.bounds
         )
-        for place, (name, bound) in enumerate((self.bounds or {}).items()):
-            style = LINE_STYLES[(1 + place) % len(LINE_STYLES)]
-            self.lines_[name] = self.ax_.axhline(
-                bound, color="0.5", linestyle=style, label=name
-            )
-        self.ax_.legend()
-        return self
 
 
 def _check_partial_fit(model):
@@ -223,7 +280,7 @@ def _edges(n_samples, growth):
     return edges
 
 
-class QueryCurveDisplay:
+class QueryCurveDisplay(Display):
     """Score against the number of labels, one curve per way of choosing samples.
 
     Create it with ``from_estimator`` or ``from_predictions``.
@@ -240,10 +297,8 @@ class QueryCurveDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes. Set by ``plot``.
-    figure_ : matplotlib Figure
-        The figure. Set by ``plot``.
+    ax_, figure_ : matplotlib Axes and Figure
+        Set by ``plot``.
     lines_ : dict of str to matplotlib Line2D
         Curves by name. Set by ``plot``.
 
@@ -295,8 +350,8 @@ class QueryCurveDisplay:
             Metric, as in scikit-learn. None: the ``score`` of the estimator.
         random_state : int, RandomState instance or None, default=None
             Draws the random orders. Pass an int for reproducible results.
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None: a new figure.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw into. None: a new figure.
 
         Returns
         -------
@@ -372,27 +427,12 @@ class QueryCurveDisplay:
                 )
         return cls(n_labels, scores, score_name=score_name)
 
-    def plot(self, ax=None) -> "QueryCurveDisplay":
-        """Draw the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None: a new figure.
-
-        Returns
-        -------
-        self : QueryCurveDisplay
-            The display, with ``ax_``, ``figure_`` and ``lines_``.
-        """
-        curves = {name: (self.n_labels, each) for name, each in self.scores.items()}
-        self.ax_, self.figure_, self.lines_ = draw_curves(
-            curves, "Labels", self.score_name, ax
-        )
-        return self
+    def _draw(self, is_new_figure):
+        curves = {name: (self.n_labels, scores) for name, scores in self.scores.items()}
+        self.lines_ = draw_curves(self.ax_, curves, "Labels", self.score_name)
 
 
-class PotentialDisplay:
+class PotentialDisplay(Display):
     """Plot the average potential, which is the expected training error, by round.
 
     Create it with ``from_estimator`` or ``from_predictions``. The potential of a sample
@@ -414,10 +454,8 @@ class PotentialDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        The axes. Set by ``plot``.
-    figure_ : matplotlib Figure
-        The figure. Set by ``plot``.
+    ax_, figure_ : matplotlib Axes and Figure
+        Set by ``plot``.
     line_ : matplotlib Line2D
         The curve. Set by ``plot``.
 
@@ -461,8 +499,8 @@ class PotentialDisplay:
             Fitted by ``fit``. A booster fitted on a stream has no potentials.
         name : str, default="average potential"
             Name of the curve.
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None: a new figure.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw into. None: a new figure.
 
         Returns
         -------
@@ -520,50 +558,108 @@ class PotentialDisplay:
                 f"(n_samples,), with at least one sample; got {votes.shape} and "
                 f"{y_true.shape}."
             )
-        k = len(votes)
-        if k % 2 == 0:
-            raise ValueError(f"votes must have an odd number of rounds; got {k}.")
-        if not 0 < gamma < 0.5:
-            raise ValueError(f"gamma must be above 0 and below 0.5; got {gamma!r}.")
+        k = check_odd(len(votes), "The number of rounds in votes")
         labels = np.unique(np.append(votes, y_true))
         if len(labels) > 2:
             raise ValueError(
                 f"votes and y_true must have two labels at most; got {len(labels)}."
             )
-        right = np.zeros((k + 1, len(y_true)), dtype=int)
-        np.cumsum(votes == y_true, axis=0, out=right[1:])
+        n_correct = np.zeros((k + 1, len(y_true)), dtype=int)
+        np.cumsum(votes == y_true, axis=0, out=n_correct[1:])
         rounds = np.arange(k + 1)
-        # The final vote is wrong if at most this many of the remaining votes are right.
-        missing = k // 2 - right
-        remaining = (k - rounds)[:, np.newaxis]
-        probabilities = bdtr(missing, remaining, 0.5 + gamma)
-        # bdtr is undefined for k < 0 and k >= n.
-        probabilities = np.where(missing < 0, 0.0, probabilities)
-        probabilities = np.where(missing >= remaining, 1.0, probabilities)
-        potentials = probabilities.mean(axis=1)
+        potentials = np.array(
+            [majority_potentials(k, i, gamma)[n_correct[i]].mean() for i in rounds]
+        )
         return cls(rounds, potentials, training_error=potentials[-1], name=name)
 
-    def plot(self, ax=None) -> "PotentialDisplay":
-        """Draw the curve, and the training error as a dotted line.
+    def _draw(self, is_new_figure):
+        error = self.training_error
+        lines = draw_curves(
+            self.ax_,
+            {self.name: (self.rounds, self.potentials)},
+            "Rounds played",
+            "Average potential",
+            None if error is None else {"training error": error},
+        )
+        self.line_ = lines[self.name]
+        self.ax_.set_ylim(bottom=0)
+
+
+class RobustnessDisplay(Display):
+    """Draw the accuracy that is certain when some columns hold other values.
+
+    At k it is the share of samples that are predicted correctly, whatever legal values
+    any k of their columns are changed to. At 0 it is the accuracy.
+
+    Parameters
+    ----------
+    n_changes : array-like of shape (n_samples,)
+        How many columns must change to turn each prediction, from `robustness`.
+    is_correct : array-like of shape (n_samples,), bool
+        Whether the prediction of each sample is correct.
+
+    Attributes
+    ----------
+    n_columns : ndarray of shape (n_points,), int
+        0, 1, ..., up to the number of columns that turns every correct prediction that
+        can be turned.
+    certified_accuracy : ndarray of shape (n_points,), float64
+        Certified accuracy for so many columns.
+    ax_, figure_ : matplotlib Axes and Figure
+        Set by ``plot``.
+
+    See Also
+    --------
+    robustness : How many columns must change.
+
+    Examples
+    --------
+    >>> from sklboolean.inspection import RobustnessDisplay
+    >>> display = RobustnessDisplay([1, 2, 2, 3], [True, True, False, True])
+    >>> display.certified_accuracy
+    array([0.75, 0.5 , 0.25, 0.  ])
+    """
+
+    def __init__(self, n_changes, is_correct):
+        self.n_changes = np.asarray(n_changes, dtype=np.float64)
+        self.is_correct = np.asarray(is_correct, dtype=bool)
+        check_consistent_length(self.n_changes, self.is_correct)
+        can_turn = self.is_correct & np.isfinite(self.n_changes)
+        largest = int(self.n_changes[can_turn].max(initial=0))
+        self.n_columns = np.arange(largest + 1)
+        survives = self.n_changes > self.n_columns[:, None]
+        self.certified_accuracy = (survives & self.is_correct).mean(axis=1)
+
+    @classmethod
+    def from_estimator(cls, model, X, y, *, time_limit=None, ax=None):
+        """Count the columns that must change, and draw the curve.
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on. None: a new figure.
+        model : fitted estimator
+            A classifier, as for `robustness`.
+        X : {data frame of pandas, array-like} of shape (n_samples, n_features)
+            Samples, as for ``predict``.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        time_limit : float or None, default=None
+            Seconds for each sample, as for `robustness`. The curve is a lower bound
+            where it ends a search.
+        ax : matplotlib Axes or None, default=None
+            Axes to draw into. None: a new figure.
 
         Returns
         -------
-        self : PotentialDisplay
-            The display, with ``ax_``, ``figure_`` and ``line_``.
+        display : RobustnessDisplay
+            The display, already plotted.
         """
-        curves = {self.name: (self.rounds, self.potentials)}
-        self.ax_, self.figure_, lines = draw_curves(
-            curves, "Rounds played", "Average potential", ax
-        )
-        self.line_ = lines[self.name]
-        if self.training_error is not None:
-            style = {"color": COLORS[1], "linestyle": ":"}
-            self.ax_.axhline(self.training_error, label="training error", **style)
-        self.ax_.set_ylim(bottom=0)
-        self.ax_.legend()
-        return self
+        is_correct = np.asarray(model.predict(X)) == np.asarray(y)
+        n_changes = robustness(model, X, time_limit=time_limit)
+        return cls(n_changes, is_correct).plot(ax=ax)
+
+    def _draw(self, is_new_figure):
+        points = self.n_columns, self.certified_accuracy
+        self.ax_.step(*points, where="mid", color=COLORS[0])
+        self.ax_.plot(*points, "o", color=COLORS[0])
+        self.ax_.set(xlabel="Columns that may change", ylabel="Certified accuracy")
+        self.ax_.set(xticks=self.n_columns, ylim=(0, 1.02))

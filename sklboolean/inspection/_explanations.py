@@ -11,7 +11,7 @@ from sklboolean._core.feature_names import FeatureNames, split_pipeline
 from sklboolean._core.formula import FirstRule, Members, class_labels, formula_of
 from sklboolean._core.formulas import python_value
 from sklboolean._core.parameters import check_integer
-from sklboolean.inspection._figure import draw_bars, take_samples
+from sklboolean.inspection._figure import Display, draw_bars, take_samples
 from sklboolean.inspection._formulas import (
     as_bits,
     check_conjunctions,
@@ -413,7 +413,7 @@ def rule_explanations(formula, bits, names):
     return explanations
 
 
-class ExplanationDisplay:
+class ExplanationDisplay(Display):
     """Bar chart of what decides the prediction of one sample.
 
     Parameters
@@ -425,9 +425,7 @@ class ExplanationDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        After ``plot``.
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
         After ``plot``.
     bars_ : matplotlib BarContainer
         After ``plot``; the first part is on top.
@@ -466,9 +464,7 @@ class ExplanationDisplay:
             Samples, as for ``predict``.
         sample : int, default=0
             Number of the sample to explain.
-        target : class label, default=None
-            As for `explain`.
-        feature_names : sequence of str or None, default=None
+        target, feature_names : object, default=None
             As for `explain`.
         max_parts : int, default=12
             Maximum number of bars, at least 1.
@@ -497,43 +493,30 @@ class ExplanationDisplay:
         )
         return cls(found[0], max_parts=max_parts).plot(ax=ax)
 
-    def plot(self, ax=None) -> "ExplanationDisplay":
-        """Draw the bars.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Axes to draw into. None: a new figure.
-
-        Returns
-        -------
-        self : ExplanationDisplay
-            The display, with ``ax_``, ``figure_`` and ``bars_``.
-        """
-        one = self.explanation
-        parts = [
-            pair for pair in shown_parts(one, self.max_parts) if pair[1] is not None
-        ]
-        label = f"part of the {one.quantity}"
-        if one.kind == "rules":
+    def _draw(self, is_new_figure):
+        explanation = self.explanation
+        kind, target = explanation.kind, explanation.target
+        score, quantity = explanation.score, explanation.quantity
+        pairs = shown_parts(explanation, self.max_parts)
+        bars = [(text, value) for text, value in pairs if value is not None]
+        label = f"part of the {quantity}"
+        if kind == "rules":
             label = "probability of the label"
-        if one.target is not None:
-            label += f" of {one.target}"
-        if one.kind == "votes" and one.quantity == "score":
-            label = f"share of votes for {one.target} less those against"
-        if one.kind == "predictions":
+        if target is not None:
+            label += f" of {target}"
+        if kind == "votes" and quantity == "score":
+            label = f"share of votes for {target} less those against"
+        if kind == "predictions":
             label = "prediction"
-        self.ax_, self.figure_, self.bars_ = draw_bars(parts, label, ax)
-        if one.kind == "rules":  # only the first one decides
+        self.bars_ = draw_bars(self.ax_, bars, label, is_new_figure)
+        if kind == "rules":  # only the first one decides
             for bar in list(self.bars_)[1:]:
                 bar.set_alpha(0.3)
-        about = one.quantity
-        prefix = "" if one.target is None else "predicted: "
-        title = f"{prefix}{one.prediction} ({about} {one.score:.3g})"
-        if one.kind == "predictions":
-            self.ax_.axvline(one.score, color="black", linestyle="--")
-            title = f"predicted: {one.score:.4g}, the median"
-        elif one.kind == "weights" and one.target is None:  # a regressor
-            title = f"predicted: {one.score:.4g}"
+        prefix = "" if target is None else "predicted: "
+        title = f"{prefix}{explanation.prediction} ({quantity} {score:.3g})"
+        if kind == "predictions":
+            self.ax_.axvline(score, color="black", linestyle="--")
+            title = f"predicted: {score:.4g}, the median"
+        elif kind == "weights" and target is None:  # a regressor
+            title = f"predicted: {score:.4g}"
         self.ax_.set_title(title)
-        return self

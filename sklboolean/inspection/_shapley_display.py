@@ -4,7 +4,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from sklboolean._core.parameters import check_choice, check_integer
-from sklboolean.inspection._figure import COLORS, draw_bars, open_axes
+from sklboolean.inspection._figure import COLORS, Display, draw_bars, label_rows
 from sklboolean.inspection._shapley_values import shapley_values
 
 KINDS = ("importance", "waterfall", "beeswarm")
@@ -13,7 +13,7 @@ UNKNOWN = "0.6"  # grey
 SCALE = COLORS[0], COLORS[3], COLORS[1]  # from low to high numbers
 
 
-class ShapleyDisplay:
+class ShapleyDisplay(Display):
     """Draw Shapley values: how much columns matter, or where a score comes from.
 
     Parameters
@@ -35,9 +35,7 @@ class ShapleyDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        After ``plot``.
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
         After ``plot``.
 
     See Also
@@ -82,9 +80,7 @@ class ShapleyDisplay:
             As for `shapley_values`.
         kind : {"importance", "waterfall", "beeswarm"}, default="importance"
             As for the class.
-        sample : int, default=0
-            As for the class.
-        output : int, default=0
+        sample, output : int, default=0
             As for the class.
         max_columns : int, default=12
             As for the class.
@@ -102,29 +98,16 @@ class ShapleyDisplay:
         )
         return display.plot(ax=ax)
 
-    def plot(self, ax=None) -> "ShapleyDisplay":
-        """Draw the values.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Axes to draw into. None: a new figure.
-
-        Returns
-        -------
-        self : ShapleyDisplay
-            The display, with ``ax_`` and ``figure_``.
-        """
+    def _draw(self, is_new_figure):
         values, base = np.asarray(self.shapley.values), self.shapley.base_values
         if values.ndim == 3:
             values, base = values[:, :, self.output], base[self.output]
-        draw = {
-            "importance": self._draw_importance,
-            "waterfall": self._draw_waterfall,
-            "beeswarm": self._draw_beeswarm,
-        }[self.kind]
-        self.ax_, self.figure_ = draw(values, base, ax)
-        return self
+        if self.kind == "importance":
+            self._draw_importance(values, is_new_figure)
+        elif self.kind == "waterfall":
+            self._draw_waterfall(values[self.sample], base, is_new_figure)
+        else:
+            self._draw_beeswarm(values, is_new_figure)
 
     def _largest(self, sizes):
         """Choose the columns with the largest sizes that are not 0."""
@@ -134,22 +117,21 @@ class ShapleyDisplay:
     def _label(self):
         return self.shapley.output_names[self.output]
 
-    def _draw_importance(self, values, _base, ax):
+    def _draw_importance(self, values, is_new_figure):
         means = np.abs(values).mean(axis=0)
         names = self.shapley.feature_names
         bars = [(names[j], means[j]) for j in self._largest(means)]
         label = f"mean absolute Shapley value, of the {self._label()}"
-        return draw_bars(bars, label, ax)[:2]
+        draw_bars(self.ax_, bars, label, is_new_figure)
 
-    def _draw_waterfall(self, values, base, ax):
-        values = values[self.sample]
-        columns = self._largest(np.abs(values))
+    def _draw_waterfall(self, values, base, is_new_figure):
+        ax, columns = self.ax_, self._largest(np.abs(values))
         bars = [(self._text(j), values[j]) for j in columns]
         n_others = np.count_nonzero(values) - len(columns)
         if n_others:
             others = values.sum() - values[columns].sum()
             bars.append((f"{n_others} more", others))
-        ax, figure, drawn = draw_bars(bars, self._label(), ax)
+        drawn = draw_bars(ax, bars, self._label(), is_new_figure)
         score = end = base + values.sum()
         for bar, (_, value) in zip(drawn, bars, strict=True):
             bar.set_x(end - value)
@@ -166,7 +148,6 @@ class ShapleyDisplay:
         ax.margins(x=0.12)
         ax.autoscale_view(scaley=False)
         ax.set_title(f"{base:.3g} on average, {score:.3g} here")
-        return ax, figure
 
     def _text(self, column):
         """Name a column with the value that the sample of a waterfall has in it."""
@@ -176,27 +157,21 @@ class ShapleyDisplay:
         value = data[self.sample, column]
         return f"{name} = {value:.4g}" if is_number(value) else f"{name} = {value}"
 
-    def _draw_beeswarm(self, values, _base, ax):
-        is_new, ax = ax is None, open_axes(ax)
-        columns = self._largest(np.abs(values).mean(axis=0))
-        if is_new:
-            ax.figure.set_size_inches(7, 0.5 * len(columns) + 1)
-            ax.figure.set_layout_engine("constrained")
+    def _draw_beeswarm(self, values, is_new_figure):
+        ax, columns = self.ax_, self._largest(np.abs(values).mean(axis=0))
         width = np.ptp(values) / N_BINS or 1.0
-        for place, column in enumerate(columns):
-            own = values[:, column]
-            heights = place + swarm_offsets(own, width)
-            colors = self._colors(column, len(own))
-            ax.scatter(own, heights, s=9, linewidths=0, color=colors)
+        for row, column in enumerate(columns):
+            heights = row + swarm_offsets(values[:, column], width)
+            colors = self._colors(column, len(values))
+            ax.scatter(values[:, column], heights, s=9, linewidths=0, color=colors)
         ax.axvline(0, color="0.5", linewidth=0.8)
         names = [self.shapley.feature_names[j] for j in columns]
-        ax.set_yticks(range(len(columns)), names)
+        label = f"Shapley value, of the {self._label()}"
+        label_rows(ax, names, label, is_new_figure, row_height=0.5)
         ax.set_ylim(max(1, len(columns)) - 0.5, -0.5)
-        ax.set_xlabel(f"Shapley value, of the {self._label()}")
         ax.set_title(
             "blue: low number, orange: high number, grey: text or missing", fontsize=9
         )
-        return ax, ax.figure
 
     def _colors(self, column, n_samples):
         """Colour the samples by the rank of their number in a column."""

@@ -5,7 +5,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.feature_names import split_pipeline
 from sklboolean._core.parameters import check_integer
-from sklboolean.inspection._figure import draw_bars
+from sklboolean.inspection._figure import Display, draw_bars
 from sklboolean.inspection._formulas import check_names
 from sklboolean.rules import top_conjunctions
 
@@ -94,7 +94,7 @@ def _coefficients(coef, last, target):
     return coef[labels.index(target)]
 
 
-class TopFeaturesDisplay:
+class TopFeaturesDisplay(Display):
     """Bar chart of the features with the largest weight in a fitted model.
 
     Parameters
@@ -106,9 +106,7 @@ class TopFeaturesDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        After ``plot``.
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
         After ``plot``.
     bars_ : matplotlib BarContainer
         After ``plot``; the first feature is on top.
@@ -141,9 +139,7 @@ class TopFeaturesDisplay:
             As for `top_features`.
         n_features : int, default=10
             Maximum number of features, at least 1.
-        feature_names : sequence of str or None, default=None
-            As for `top_features`.
-        target : class label, default=None
+        feature_names, target : object, default=None
             As for `top_features`.
         ax : matplotlib Axes or None, default=None
             Axes to draw into. None: a new figure.
@@ -158,29 +154,14 @@ class TopFeaturesDisplay:
         ValueError
             As for `top_features`.
         """
-        found = top_features(
+        features = top_features(
             model, n_features, feature_names=feature_names, target=target
         )
         last = split_pipeline(model)[1]
         has_coef = hasattr(last, "coef_") or hasattr(last, "dual_coef_")
         is_signed = has_coef and not hasattr(last, "conjunctions_")
         name = "weight" if is_signed else "importance"
-        return cls(found, weight_name=name).plot(ax=ax)
+        return cls(features, weight_name=name).plot(ax=ax)
 
-    def plot(self, ax=None) -> "TopFeaturesDisplay":
-        """Draw the bars.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Axes to draw into. None: a new figure.
-
-        Returns
-        -------
-        self : TopFeaturesDisplay
-            The display, with ``ax_``, ``figure_`` and ``bars_``.
-        """
-        self.ax_, self.figure_, self.bars_ = draw_bars(
-            self.features, self.weight_name, ax
-        )
-        return self
+    def _draw(self, is_new_figure):
+        self.bars_ = draw_bars(self.ax_, self.features, self.weight_name, is_new_figure)

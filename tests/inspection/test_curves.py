@@ -153,7 +153,7 @@ def test_no_potentials_no_picture():
 @pytest.mark.parametrize(
     ("y_true", "votes", "gamma", "message"),
     [
-        ([0], [[0], [1]], 0.1, "odd number"),
+        ([0], [[0], [1]], 0.1, "must be odd"),
         ([0], [[0, 1]], 0.1, r"\(1, 2\)"),
         ([0], [[0]], 0.5, "gamma"),
         ([0], [[2], [1], [0]], 0.1, "two labels at most; got 3"),

@@ -114,7 +114,7 @@ def test_bad_values(model):
         RuleDisplay.from_estimator(model, value="length")
     with pytest.raises(ValueError, match="not every rule has a coverage"):
         RuleDisplay.from_rules([Rule((), 1.0, 1.0)], value="coverage")
-    with pytest.raises(ValueError, match="max_rules must be"):
+    with pytest.raises(ValueError, match="max_rules == 0, must be >= 1"):
         RuleDisplay.from_rules([], max_rules=0)
     with pytest.raises(ValueError, match="one value for each"):
         RuleDisplay(["a"], [1.0, 2.0])
