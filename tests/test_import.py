@@ -1,6 +1,7 @@
 """Importing the package where it cannot work says why."""
 
 import ast
+import importlib
 import shutil
 import subprocess
 import sys
@@ -26,18 +27,19 @@ def test_a_source_without_compiled_parts_says_so(tmp_path):
 
 
 def test_editors_see_the_estimators_that_python_imports():
-    tree = ast.parse(Path(sklboolean.__file__).read_text("utf-8"))
-    (branch,) = (
-        node
-        for node in tree.body
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    )
-    seen = {alias.name: node.module for node in branch.body for alias in node.names}
-    assert seen == {
-        name: ".".join(getattr(sklboolean, name).__module__.split(".")[:2])
-        for name in sklboolean.__all__
-        if name != "show_versions"
+    stub = ast.parse(Path(sklboolean.__file__).with_suffix(".pyi").read_text("utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    aliases = [alias for node in imports for alias in node.names]
+    assert all(alias.name == alias.asname for alias in aliases), "names are exported"
+    for node in imports:
+        for alias in node.names:
+            value = getattr(sklboolean, alias.name)
+            assert value is getattr(importlib.import_module(node.module), alias.name)
+    packages = {
+        path.parent.name
+        for path in Path(sklboolean.__file__).parent.glob("*/__init__.py")
     }
+    assert packages - {"_core"} <= {alias.name for alias in aliases}
 
 
 def test_importing_the_package_imports_no_estimator():
