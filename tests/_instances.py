@@ -425,14 +425,13 @@ CASES = {
     }),
     # rules
     "conjunction_logistic_regression": Case(
-        ConjunctionLogisticRegression(C=1.0, tol=1e-10), {"C": None, "Cs": (0.1, 1.0)}
+        ConjunctionLogisticRegression(C=1.0, tol=1e-10), {"C": (0.1, 1.0)}
     ),
     "conjunction_logistic_regression_balanced": Case(
         ConjunctionLogisticRegression(
-            C=2.0, max_literals=2, literal_cost=1.0, class_weight="balanced", tol=1e-10,
-            time_limit=None,
+            C=2.0, max_literals=2, literal_cost=1.0, class_weight="balanced", tol=1e-10
         ),
-        {"C": None, "monotone": True},
+        {"C": "auto", "monotone": True},
     ),
     "conjunction_regressor": Case(ConjunctionRegressor(), {"tol": 1e-10, "cv": 2}),
     "conjunction_regressor_one_C": Case(ConjunctionRegressor(C=1.0, tol=1e-10)),

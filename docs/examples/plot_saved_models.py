@@ -2,9 +2,9 @@
 The size of a saved model
 =========================
 
-A fitted model can be saved by joblib, by skops and, if it consists of rules, as JSON.
-The sizes say what a model keeps: rules are short, a linear model has a weight for each
-feature, and a kernel model keeps samples.
+A fitted model can be saved by joblib and by skops. The sizes say what a model keeps:
+rules are short, a linear model has a weight for each feature, and a kernel model keeps
+samples.
 """
 
 # %%
@@ -12,7 +12,6 @@ feature, and a kernel model keeps samples.
 # ------------------------
 # The mushrooms of the Audubon guide, 117 features.
 
-import json
 import os
 import tempfile
 from zipfile import ZIP_DEFLATED
@@ -42,13 +41,13 @@ models = [
 ]
 
 # %%
-# Three formats
-# -------------
+# Two formats
+# -----------
 # Each is compressed where it can be. The model is loaded again and must predict the
-# same. joblib's files are pickles, which can run any code; the others can not.
+# same. joblib's files are pickles, which can run any code; those of skops can not.
 
 folder = tempfile.mkdtemp()
-sizes = {"joblib": [], "skops": [], "JSON": []}
+sizes = {"joblib": [], "skops": []}
 for model in models:
     path = os.path.join(folder, "model.joblib")
     joblib.dump(model, path, compress=3)
@@ -59,13 +58,6 @@ for model in models:
     types = skops.io.get_untrusted_types(file=path)
     assert (skops.io.load(path, trusted=types).predict(X) == model.predict(X)).all()
     sizes["skops"].append(os.path.getsize(path))
-    size = np.nan
-    if hasattr(model, "from_dict"):
-        text = json.dumps(model.to_dict())
-        again = type(model).from_dict(json.loads(text))
-        assert (again.predict(X) == model.predict(X)).all()
-        size = len(text)
-    sizes["JSON"].append(size)
 
 # %%
 # Kilobytes
@@ -73,7 +65,7 @@ for model in models:
 
 figure, ax = plt.subplots(layout="constrained")
 names = [type(model).__name__ for model in models]
-for (kind, found), marker in zip(sizes.items(), "osD", strict=True):
+for (kind, found), marker in zip(sizes.items(), "os", strict=True):
     ax.plot(np.divide(found, 1000), np.arange(len(names)), marker, label=kind)
     print(kind, *(f"{size / 1000:.1f}" for size in found))
 ax.set_yticks(range(len(names)), names)

@@ -146,9 +146,6 @@ class ConjunctionTable:
         Features of one group never occur together in a conjunction.
     longest : int
         Maximum length of a conjunction, at most ``LONGEST``.
-    of_all : tuple of (ndarray of shape (n_features,), int) or None
-        The ones of each feature and the number of samples that set the order of the
-        features, where these are a part of all samples. None: those of the samples.
     completes : bool
         Whether the most frequent of one-hot columns is not counted.
 
@@ -157,13 +154,10 @@ class ConjunctionTable:
     cost : TableCost
     """
 
-    def __init__(
-        self, words, columns, groups, longest, of_all=None, *, completes=False
-    ):
+    def __init__(self, words, columns, groups, longest, *, completes=False):
         self.words, self.columns, self.longest = words, columns, longest
         self.feature_groups, self.n_features = groups, len(groups)
-        of_all = (ones_of(columns), len(words)) if of_all is None else of_all
-        is_inverted, self.ones = choose_inverted(*of_all)
+        is_inverted, self.ones = choose_inverted(ones_of(columns), len(words))
         self.completed = self._choose_completed(is_inverted) if completes else {}
         left_out = np.zeros(len(is_inverted), dtype=bool)
         left_out[list(self.completed)] = True
@@ -175,16 +169,6 @@ class ConjunctionTable:
         self.n_ones = int(n_ones.sum(dtype=np.int64))
         n_others = [len(others) for others in self.completed.values()]
         self.cost = TableCost.of(n_ones, self.n_features, longest, n_others)
-
-    @classmethod
-    def of_all(cls, layout):
-        """Lay out a table without samples, to scan sums over samples elsewhere.
-
-        ``layout`` holds the arguments ``groups``, ``longest`` and ``of_all``.
-        """
-        n_features = len(layout[0])
-        words = np.zeros((0, -(-n_features // 64)), dtype=np.uint64)
-        return cls(words, np.zeros((n_features, 0), dtype=np.uint64), *layout)
 
     def _choose_completed(self, is_inverted):
         """Map the most frequent of each run of one-hot columns to the others."""
@@ -312,13 +296,6 @@ class ConjunctionTable:
                     rows.sum_blocks(length, values[piece], counted)
                 elif len(counted):
                     rows.scatter(length, values[piece], counted)
-
-    def place_sums(self, values):
-        """Add up numbers of the samples in which each place is true."""
-        sums = np.zeros(self.n_features)
-        for piece, rows in self._pieces():
-            rows.scatter(1, values[piece], sums)
-        return sums
 
     def _count(self, values, sums, distinct):
         """Add up few different numbers, 64 samples at a time."""

@@ -295,6 +295,7 @@ def columns_fields(columns):
 
 def rules_fields(formula):
     """Write a list of rules as fields of JSON types."""
+    probabilities = formula.probabilities
     return {
         "form": "rules",
         **columns_fields(formula.columns),
@@ -302,7 +303,7 @@ def rules_fields(formula):
         "labels": [python_label(label) for label in formula.labels],
         "default": python_label(formula.default),
         "classes": [python_label(label) for label in formula.classes],
-        "probabilities": formula.probabilities.tolist(),
+        "probabilities": None if probabilities is None else probabilities.tolist(),
     }
 
 

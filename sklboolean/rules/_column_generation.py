@@ -10,7 +10,6 @@ what `search_conjunctions` looks for. The same search bounds the duality gap.
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import chain, combinations
-from time import monotonic
 
 import numpy as np
 from scipy.special import entr
@@ -19,7 +18,7 @@ from sklboolean._core.bits import as_words, pack_dense, transpose_words
 from sklboolean._core.conjunction_search import ConjunctionSearch, satisfied_by
 from sklboolean._core.conjunction_table import ones_of
 from sklboolean.rules._bit_columns import add_columns, add_scores, fill_covers
-from sklboolean.rules._l1_problem import L1Problem, Limits
+from sklboolean.rules._l1_problem import L1Problem
 
 # Conjunctions that a search may add for an output at least and at most, their share of
 # those in use, how many times as many it lists, how many may share two literals, and
@@ -194,7 +193,7 @@ class ColumnGeneration:
     """
 
     def __init__(self, X, weights, targets, loss, space, n_jobs=None, most=np.inf):
-        self._begin(len(targets), loss, space, most)
+        self.loss, self.space, self.most = loss, space, space.n_features + most
         # A slice copies nothing.
         used = slice(None) if (weights > 0).all() else weights > 0
         self.words = as_words(X)[used]
@@ -206,20 +205,21 @@ class ColumnGeneration:
             monotone=space.monotone, feature_groups=space.feature_groups, n_jobs=n_jobs,
         )  # fmt: skip
         self.features = self.search.columns
+        # Column 0, of all samples, is the intercept.
         self.columns = self.samples[None, :].copy()
-
-    def _begin(self, n_outputs, loss, space, most):
-        """Begin with the intercepts, which are column 0."""
-        self.loss, self.space, self.most = loss, space, space.n_features + most
-        self.conjunctions, self.known, self.columns = [], {}, None
-        self.prices, self.coefficients = np.zeros(1), np.zeros((n_outputs, 1))
+        self.conjunctions, self.known = [], {}
+        self.prices, self.coefficients = np.zeros(1), np.zeros((len(targets), 1))
         self.objective, self.gap, self.work = np.inf, np.inf, 0
 
     def add(self, conjunctions):
         """Add conjunctions with weight 0; return the number of those that are new."""
         new = [one for one in dict.fromkeys(conjunctions) if one not in self.known]
         if new:
-            self.add_columns(new)
+            self._resize(len(self.columns) + len(new))
+            encoded = encode_conjunctions(new)
+            fill_covers(
+                self.features, self.samples, *encoded, self.columns[-len(new) :]
+            )
             for one in new:
                 self.known[one] = len(self.conjunctions)
                 self.conjunctions.append(one)
@@ -227,32 +227,15 @@ class ColumnGeneration:
             self.coefficients = np.pad(self.coefficients, ((0, 0), (0, len(new))))
         return len(new)
 
-    def add_columns(self, conjunctions):
-        """Add the samples that satisfy each conjunction, as bits."""
-        self._resize(len(self.columns) + len(conjunctions))
-        covers = self.columns[-len(conjunctions) :]
-        encoded = encode_conjunctions(conjunctions)
-        fill_covers(self.features, self.samples, *encoded, covers)
-
-    def keep_columns(self, kept):
-        """Forget the columns that are not kept."""
-        for place, k in enumerate(kept):
-            self.columns[place] = self.columns[k]
-        self._resize(len(kept))
-
     def _resize(self, n_columns):
         """Change the number of columns in place, which copies nothing where it can."""
         self.columns.resize((n_columns, len(self.samples)), refcheck=False)
 
     def add_features(self):
         """Add the features that are true in some samples and false in others."""
-        ones = self.count_features()
+        ones = ones_of(self.features)
         some = (ones > 0) & (ones < self.n_samples)
         self.add([((int(j), True),) for j in np.flatnonzero(some)])
-
-    def count_features(self):
-        """Count the samples in which each feature is true, int64."""
-        return ones_of(self.features)
 
     def start_from(self, solution):
         """Take the weights of a solution for similar samples; add what is missing."""
@@ -271,12 +254,14 @@ class ColumnGeneration:
         kept = np.flatnonzero(used)
         self.conjunctions = [self.conjunctions[k - 1] for k in kept[1:]]
         self.known = {one: k for k, one in enumerate(self.conjunctions)}
-        self.keep_columns(kept)
+        for place, k in enumerate(kept):
+            self.columns[place] = self.columns[k]
+        self._resize(len(kept))
         self.prices = self.prices[kept]
         self.coefficients = np.ascontiguousarray(self.coefficients[:, kept])
         problem.keep(kept)
 
-    def minimize(self, C, tol, *, exact, until=None, max_work=np.inf, watch=None):
+    def minimize(self, C, tol, *, exact, max_work=np.inf, watch=None):
         """Minimize from the last solution.
 
         Parameters
@@ -289,8 +274,6 @@ class ColumnGeneration:
             Search all conjunctions at the end, which bounds the duality gap. False:
             where a search is not by tables, inexact searches only; and several outputs
             are not searched again where the objective hardly falls.
-        until : float or None
-            Time at which to stop, on the clock of ``monotonic``.
         max_work : float
             Work after which to stop. With ``exact=True`` exact searches by branch and
             bound may take a tenth of it besides.
@@ -302,21 +285,19 @@ class ColumnGeneration:
         Returns
         -------
         is_complete : bool
-            Whether neither a limit nor ``watch`` ended the minimization. The limit of
-            work may have ended a proof by branch and bound.
+            Whether neither the limit of work nor ``watch`` ended the minimization. The
+            limit may have ended a proof by branch and bound: the gap says so.
         """
         problem = self.problem(C)
         width = None if self.is_by_tables else WIDTH
-        limits = Limits(self.work + max_work, until)
-        is_complete = self._generate(problem, C, tol, width, exact, limits, watch)
+        last_work = self.work + max_work
+        is_complete = self._generate(problem, C, tol, width, exact, last_work, watch)
         if width is None or not exact:
             return is_complete
         self.drop_unused(problem)
-        limits = Limits(self.work + PROOF * max_work, until)
-        is_proved = self._generate(problem, C, tol, None, exact, limits, watch)
-        # Where only work is over, the gap says that nothing is proved.
-        is_late = until is not None and monotonic() >= until
-        return is_proved or (is_complete and not is_late)
+        last_work = self.work + PROOF * max_work
+        is_proved = self._generate(problem, C, tol, None, exact, last_work, watch)
+        return is_proved or is_complete
 
     def problem(self, C):
         """Make the problem of fitting to the columns."""
@@ -327,7 +308,7 @@ class ColumnGeneration:
             np.pad(self.targets, ((0, 0), padding)),
         )
 
-    def _generate(self, problem, C, tol, width, exact, limits, watch):
+    def _generate(self, problem, C, tol, width, exact, last_work, watch):
         """Solve and search in turn until no search of this width adds a conjunction.
 
         After a search of all outputs only those are searched again for which it found
@@ -338,14 +319,14 @@ class ColumnGeneration:
         everything = outputs = range(len(self.coefficients))
         while True:
             inner = min(0.1, max(0.3 * tol, 0.1 * worst))
-            self._solve(problem, inner, limits, watch, balance=width is None)
+            self._solve(problem, inner, last_work, watch, balance=width is None)
             if watch is not None and watch.after_solution():
                 return False
             is_flat = before - self.objective < min(tol, FLAT) * self.objective
             if is_flat and self._may_end_flat(width, exact):
-                return not limits.reached(self.work)
+                return self.work < last_work
             before = self.objective
-            found, bound = self._search(problem, C, outputs, tol, width, limits)
+            found, bound = self._search(problem, C, outputs, tol, width, last_work)
             if exact and self.gap <= tol * self.objective:
                 return True
             is_whole = len(outputs) == len(everything)
@@ -356,8 +337,8 @@ class ColumnGeneration:
             # What is found again, or a gap left, asks for a closer solution.
             is_unfinished = n_new or ((found or exact) and inner > 0.3 * tol)
             is_unfinished |= exact and not is_whole
-            if not is_unfinished or limits.reached(self.work):
-                return not limits.reached(self.work)
+            if not is_unfinished or self.work >= last_work:
+                return self.work < last_work
 
     def _may_end_flat(self, width, exact):
         """Whether searches end where the objective hardly falls.
@@ -385,21 +366,20 @@ class ColumnGeneration:
     def _n_used(self):
         return np.count_nonzero(self.coefficients.any(axis=0)) + self.space.n_features
 
-    def _solve(self, problem, precision, limits, watch, *, balance):
+    def _solve(self, problem, precision, last_work, watch, *, balance):
         """Solve for the present conjunctions, which sets ``means`` of the problem.
 
         ``balance`` makes residuals of sum 0, as a bound of the gap needs them.
         """
         work = problem.work
-        left = limits.less(self.work - work)
         start = self.columns, self.prices, self.coefficients
-        problem.solve(*start, precision, left, watch)
+        problem.solve(*start, precision, last_work - (self.work - work), watch)
         self.work += problem.work - work
         self.objective = problem.value
         if balance:
             self._balance(problem)
 
-    def _search(self, problem, C, outputs, tol, width, limits):
+    def _search(self, problem, C, outputs, tol, width, last_work):
         """Find conjunctions whose sum of residuals is worth their price.
 
         An exact search for all outputs bounds the gap.
@@ -418,11 +398,13 @@ class ColumnGeneration:
             n_most = min(max(n_most, N_ADDED), MOST_ADDED)
             # Fewer digits make sums faster.
             digits = 10 if width else 1 + np.log2(self.n_samples / tol)
-            result, error = self._search_residuals(
-                problem, C, k, digits, n_rules=SHOWN * n_most,
-                length_weights=factors, floor=1 + 0.5 * tol, width=width,
-                time_limit=limits.seconds_left(), diverse=self.is_by_tables,
-                max_work=max(limits.max_work - self.work, 0),
+            residuals = self.targets[k] - problem.means[k, : self.n_samples]
+            residuals *= C * self.weights
+            coefficients, error = round_to_digits(residuals, digits)
+            result = self.search.best(
+                coefficients, n_rules=SHOWN * n_most, length_weights=factors,
+                floor=1 + 0.5 * tol, width=width, diverse=self.is_by_tables,
+                max_work=max(last_work - self.work, 0),
             )  # fmt: skip
             self.work += result.work
             if result.found:
@@ -442,30 +424,18 @@ class ColumnGeneration:
             self.gap = self._gap(problem, C, bound)
         return found, bound
 
-    def residuals(self, problem, C, k):
-        """Compute how far means are below the targets of an output, weighted."""
-        residuals = self.targets[k] - problem.means[k, : self.n_samples]
-        residuals *= C * self.weights
-        return residuals
-
-    def _search_residuals(self, problem, C, k, digits, **options):
-        """Search for an output; return the result, and the error of rounding."""
-        coefficients = self.residuals(problem, C, k)
-        coefficients, error = round_to_digits(coefficients, digits)
-        return self.search.best(coefficients, **options), error
-
     def _balance(self, problem):
         """Move the intercepts to where residuals have the weighted sum 0."""
         shift = np.zeros(len(self.coefficients))
         for _ in range(20):
-            excess, hessian, total = self.excess(problem, shift)
+            excess, hessian, total = self._excess(problem, shift)
             if np.abs(excess).max() <= 1e-14 * total:
                 break
             shift -= np.linalg.lstsq(hessian, excess, rcond=1e-12)[0]
         self.coefficients[:, 0] += shift
-        self._set_shifted(problem, shift)
+        problem.means = self._shifted(problem, shift)
 
-    def excess(self, problem, shift):
+    def _excess(self, problem, shift):
         """Sum up what means exceed the targets by after a shift of the intercepts.
 
         Returns
@@ -493,9 +463,6 @@ class ColumnGeneration:
             return grown / (1 - means + grown)
         return grown / grown.sum(axis=0)
 
-    def _set_shifted(self, problem, shift):
-        problem.means = self._shifted(problem, shift)
-
     def _gap(self, problem, C, bound):
         """Bound the objective's distance from the optimum over all conjunctions.
 
@@ -503,36 +470,23 @@ class ColumnGeneration:
         its price.
         """
         scale = 1 / max(bound, 1.0)
+        residuals = self.targets - problem.means[:, : self.n_samples]
         if self.loss == "squared":
-            least, size = self.products(problem)
+            least = (residuals * self.targets) @ self.weights
+            size = (residuals * residuals) @ self.weights
             scale = np.minimum(scale, least / np.maximum(size, 1e-300))
             dual = C * (scale * least - scale**2 * size / 2).sum()
         else:
-            dual = C * self.entropy(problem, scale)
+            shares = self.targets - scale * residuals
+            terms = entr(np.clip(shares, 0, 1))
+            if self.loss == "logistic":
+                terms = terms + entr(np.clip(1 - shares, 0, 1))
+            dual = C * float((terms @ self.weights).sum())
         return max(self.objective - dual, 0.0)
-
-    def products(self, problem):
-        """Sum up residuals times targets, and their squares, for each output."""
-        residuals = self.targets - problem.means[:, : self.n_samples]
-        least = (residuals * self.targets) @ self.weights
-        return least, (residuals * residuals) @ self.weights
-
-    def entropy(self, problem, scale):
-        """Sum up the entropy of targets less so many times their residuals."""
-        residuals = self.targets - problem.means[:, : self.n_samples]
-        shares = self.targets - scale * residuals
-        terms = entr(np.clip(shares, 0, 1))
-        if self.loss == "logistic":
-            terms = terms + entr(np.clip(1 - shares, 0, 1))
-        return float((terms @ self.weights).sum())
 
     def coverages(self, conjunctions):
         """Count the samples that satisfy each conjunction of the model, int64."""
-        return self.count_columns([1 + self.known[one] for one in conjunctions])
-
-    def count_columns(self, places):
-        """Count the samples of columns, int64."""
-        return ones_of(self.columns[places])
+        return ones_of(self.columns[[1 + self.known[one] for one in conjunctions]])
 
     def solution(self):
         """Return the present model as a `ConjunctionSum`, without weights of 0."""

@@ -8,19 +8,21 @@ from sklboolean._core.base import TableScoreMixin, restore_on_error
 from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.calibration import predicted_codes
 from sklboolean._core.damage import labels_of
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.formulas import python_value
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.memory import MemoryCost
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import check_sample_weight, class_weights
-from sklboolean.rules._conjunction_model import ConjunctionModel
-from sklboolean.rules._training_samples import TrainingSamples
+from sklboolean.rules._conjunction_model import OLD_PARAMETERS, ConjunctionModel
+from sklboolean.rules._held_out_path import TrainingSamples
 
 # Values of C to try.
 CLASSIFICATION_CS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
+@old_parameters(**OLD_PARAMETERS)
 class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, ConjunctionModel):
     """Logistic regression over all conjunctions, with an L1 penalty.
 
@@ -31,19 +33,18 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         C * sum of log-losses + sum of price(c) * abs(weight of c)
 
     over all conjunctions c of up to ``max_literals`` literals. The price is 1 for one
-    literal and ``conjunction_cost * literal_cost ** (len(c) - 1)`` for more.
-    Conjunctions are added until an exact search finds none that would lower this
-    objective, so the model is optimal among all conjunctions, not only among some
-    candidates; ``optimality_gap_`` says by how much it can fall short.
+    literal and ``2 * literal_cost ** (len(c) - 1)`` for more, which leaves more to
+    single features, whose effects add up. Conjunctions are added until an exact search
+    finds none that would lower this objective, so the model is optimal among all
+    conjunctions, not only among some candidates; ``optimality_gap_`` says by how much
+    it can fall short.
 
     Parameters
     ----------
-    C : float or None, default=None
+    C : float, array-like of float or "auto", default="auto"
         Weight of the loss, as in scikit-learn: smaller values give fewer conjunctions.
-        None: chosen among ``Cs`` by held-out log-loss.
-    Cs : array-like or None, default=None
-        Values of C to choose from. None: 0.03, 0.1, 0.3, 1, 3, 10, 30 and 100. Used
-        only with ``C=None``.
+        Of several values the one with the least held-out log-loss is chosen. "auto":
+        of .03, .1, .3, 1, 3, 10, 30 and 100.
     cv : int, splitter, iterable of (train, test) or None, default=None
         Number of folds of the cross-validation that chooses C, or the splits. None: 5
         folds below 1000 samples; of more samples a quarter is held out once.
@@ -55,9 +56,6 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
     literal_cost : float, default=1.1
         Factor of the penalty for each further literal, at least 1. Raise it for shorter
         conjunctions.
-    conjunction_cost : float, default=2.0
-        Factor of the penalty of conjunctions of two literals and more, at least 1. A
-        larger one leaves more to single features, whose effects add up.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied by ``sample_weight``. "balanced": in inverse
         proportion to class frequencies.
@@ -75,10 +73,6 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         what is left. With more than some 460 features a proof takes long; it may take
         a tenth of this besides, without a warning. Raise it for larger data. None: no
         limit.
-    time_limit : float or None, default=None
-        Seconds for the whole fit, as a safety; half of them for choosing C. The result
-        then depends on the speed of the machine where this limit is reached. A warning
-        says what is left.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.
@@ -86,7 +80,7 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         Seed of the held-out samples that choose C. With a fixed C it is not used.
     n_jobs : int or None, default=None
         Number of parallel jobs for folds and for the branches of the exact search. The
-        result does not depend on it, except under ``time_limit``.
+        result does not depend on it.
     verbose : int, default=0
         1 prints a line for each C and each part that is held out.
 
@@ -96,8 +90,9 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         Class labels.
     conjunctions_ : list of tuples of (feature, value) pairs
         Conjunctions with a weight, largest absolute weight first.
-    coef_ : ndarray of shape (1, n_conjunctions) or (n_classes, n_conjunctions)
-        Their weights: one row for two classes, one for each class otherwise.
+    conjunction_coef_ : ndarray of shape (n_outputs, n_conjunctions)
+        Their weights: one row for two classes, one for each class otherwise. There is
+        no ``coef_``, which scikit-learn takes for the weights of features.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         Score of a sample that satisfies no conjunction.
     coverages_ : ndarray of shape (n_conjunctions,), dtype int64
@@ -173,23 +168,19 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
     _memory_of_one_C = MemoryCost(2**26, 85, 4.0, 110)
 
     def __init__(
-        self, C=None, *, Cs=None, cv=None, max_literals=3, monotone=False,
-        literal_cost=1.1, conjunction_cost=2.0, class_weight=None, feature_groups=None,
-        tol=1e-3, work_limit=5.0, time_limit=None, binarize=0.0, random_state=None,
-        n_jobs=None, verbose=0,
+        self, C="auto", *, cv=None, max_literals=3, monotone=False, literal_cost=1.1,
+        class_weight=None, feature_groups=None, tol=1e-3, work_limit=5.0, binarize=0.0,
+        random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.C = C
-        self.Cs = Cs
         self.cv = cv
         self.max_literals = max_literals
         self.monotone = monotone
         self.literal_cost = literal_cost
-        self.conjunction_cost = conjunction_cost
         self.class_weight = class_weight
         self.feature_groups = feature_groups
         self.tol = tol
         self.work_limit = work_limit
-        self.time_limit = time_limit
         self.binarize = binarize
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -239,7 +230,7 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
                 as_words(samples), weights, _targets(codes, n_classes), codes,
                 _loss(n_classes), most,
             )  # fmt: skip
-            self._fit(samples, self._check_Cs(CLASSIFICATION_CS), progress)
+            self._fit(samples, self._values_of_C(CLASSIFICATION_CS), progress)
         return self
 
     def _check_masses(self, masses):
@@ -327,7 +318,7 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         return labels_of(self.classes_, codes)
 
     def _labels(self):
-        if len(self.coef_) == 1:
+        if len(self._state.coefficients) == 1:
             return [None]
         return [python_value(label) for label in self.classes_]
 

@@ -5,18 +5,20 @@ from sklearn.base import RegressorMixin
 
 from sklboolean._core.base import TableScoreMixin, restore_on_error
 from sklboolean._core.bits import as_words, targets_of
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.memory import MemoryCost
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import checked_weights
 from sklboolean.rules._column_generation import ConjunctionSum
-from sklboolean.rules._conjunction_model import ConjunctionModel
-from sklboolean.rules._training_samples import TrainingSamples
+from sklboolean.rules._conjunction_model import OLD_PARAMETERS, ConjunctionModel
+from sklboolean.rules._held_out_path import TrainingSamples
 
 # Values of C to try, in units of the standard deviation of y.
 REGRESSION_CS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
+@old_parameters(**OLD_PARAMETERS)
 class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
     """Linear regression over all conjunctions, with an L1 penalty.
 
@@ -32,12 +34,10 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
 
     Parameters
     ----------
-    C : float or None, default=None
-        Weight of the loss: smaller values give fewer conjunctions. None: chosen among
-        ``Cs`` by the held-out squared error.
-    Cs : array-like or None, default=None
-        Values of C to choose from. None: 0.03, 0.1, 0.3, 1, 3, 10 and 30, divided by
-        the standard deviation of y. Used only with ``C=None``.
+    C : float, array-like of float or "auto", default="auto"
+        Weight of the loss: smaller values give fewer conjunctions. Of several values
+        the one with the least held-out squared error is chosen. "auto": of .03, .1, .3,
+        1, 3, 10 and 30, divided by the standard deviation of y.
     cv : int, splitter, iterable of (train, test) or None, default=None
         Number of folds of the cross-validation that chooses C, or the splits. None: 5
         folds below 1000 samples; of more samples a quarter is held out once.
@@ -48,9 +48,6 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
     literal_cost : float, default=1.1
         Factor of the penalty for each further literal, at least 1. Raise it for shorter
         conjunctions.
-    conjunction_cost : float, default=2.0
-        Factor of the penalty of conjunctions of two literals and more, at least 1. A
-        larger one leaves more to single features, whose effects add up.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each feature; features of one label never occur together in a
         conjunction. For one-hot columns: the attribute. None: the levels of one column
@@ -65,10 +62,6 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         what is left. With more than some 460 features a proof takes long; it may take
         a tenth of this besides, without a warning. Raise it for larger data. None: no
         limit.
-    time_limit : float or None, default=None
-        Seconds for the whole fit, as a safety; half of them for choosing C. The result
-        then depends on the speed of the machine where this limit is reached. A warning
-        says what is left.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.
@@ -76,7 +69,7 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         Seed of the held-out samples that choose C. With a fixed C it is not used.
     n_jobs : int or None, default=None
         Number of parallel jobs for folds and for the branches of the exact search. The
-        result does not depend on it, except under ``time_limit``.
+        result does not depend on it.
     verbose : int, default=0
         1 prints a line for each C and each part that is held out.
 
@@ -84,7 +77,7 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
     ----------
     conjunctions_ : list of tuples of (feature, value) pairs
         Conjunctions with a weight, largest absolute weight first.
-    coef_ : ndarray of shape (n_conjunctions,)
+    conjunction_coef_ : ndarray of shape (n_conjunctions,)
         Their weights.
     intercept_ : float
         Prediction for a sample that satisfies no conjunction.
@@ -146,22 +139,18 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
     _memory_of_one_C = MemoryCost(2**26, 130, 4.0, 0)
 
     def __init__(
-        self, C=None, *, Cs=None, cv=None, max_literals=3, monotone=False,
-        literal_cost=1.1, conjunction_cost=2.0, feature_groups=None, tol=1e-3,
-        work_limit=5.0, time_limit=None, binarize=0.0, random_state=None, n_jobs=None,
-        verbose=0,
+        self, C="auto", *, cv=None, max_literals=3, monotone=False, literal_cost=1.1,
+        feature_groups=None, tol=1e-3, work_limit=5.0, binarize=0.0, random_state=None,
+        n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.C = C
-        self.Cs = Cs
         self.cv = cv
         self.max_literals = max_literals
         self.monotone = monotone
         self.literal_cost = literal_cost
-        self.conjunction_cost = conjunction_cost
         self.feature_groups = feature_groups
         self.tol = tol
         self.work_limit = work_limit
-        self.time_limit = time_limit
         self.binarize = binarize
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -216,7 +205,7 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
                 samples, weights, targets, strata, "squared", most
             )
             unit = float(spread * largest) or 1.0
-            Cs = self._check_Cs(REGRESSION_CS, unit)
+            Cs = self._values_of_C(REGRESSION_CS, unit)
             self._fit(samples, Cs, progress, (unit, mean * largest))
         return self
 

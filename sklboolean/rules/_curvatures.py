@@ -75,9 +75,12 @@ class Curvatures:
         self.known = np.stack([outputs, np.searchsorted(kept, columns)])
         self.matrix = np.ascontiguousarray(self.matrix[np.ix_(places, places)])
 
-    def moved(self, values):
-        """Sum up how far curvatures are from those that were rounded, and these."""
-        return np.abs(values - self.reference).sum(), self.reference.sum()
+    def has_moved(self, values, share):
+        """Test whether curvatures are further than this share from those rounded."""
+        if self.reference is None:
+            return True
+        moved = np.abs(values - self.reference).sum()
+        return moved > share * self.reference.sum()
 
     def round(self, values):
         """Write the multiples of each two outputs as binary digits.

@@ -1,15 +1,11 @@
-"""Rules as plain dictionaries, read and checked, and as data frames."""
-
-from itertools import pairwise
+"""Exports that estimators with rules share."""
 
 import numpy as np
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.conjunction_search import encode_groups
-from sklboolean._core.dictionaries import is_integer
 from sklboolean._core.exports import ExportMixin, import_pandas
-from sklboolean._core.formulas import python_label, shown
 from sklboolean._core.packed_partitions import PackedPartitionsMixin
 
 
@@ -23,56 +19,6 @@ def rules_frame(rules, feature_names):
             **{name: [getattr(rule, name) for rule in rules] for name in numbers},
         }
     )
-
-
-def read_classes(labels, dtype):
-    """Make the sorted array of class labels of its list and the name of its dtype."""
-    if not isinstance(labels, list) or not labels or not isinstance(dtype, str):
-        raise ValueError(
-            "data: classes must be a list of labels, and dtype the name of their dtype;"
-            f" got {shown(labels)} and {shown(dtype)}."
-        )
-    values = [python_label(label) for label in labels]
-    try:
-        classes = np.array(values, dtype=dtype)
-        is_right = classes.dtype.kind in "biufUO" and classes.tolist() == values
-        # Longer floats have labels that no plain value equals.
-        is_right &= classes.dtype.kind != "f" or classes.dtype.itemsize <= 8
-        is_right &= all(a < b for a, b in pairwise(values))
-    except (TypeError, ValueError, OverflowError):
-        is_right = False
-    if not is_right:
-        raise ValueError(
-            f"data: classes must be ascending labels of dtype {shown(dtype)}; got "
-            f"{shown(labels)}."
-        )
-    return classes
-
-
-def read_conjunctions(conjunctions, n_features):
-    """Make a tuple of conjunctions from lists of pairs."""
-    if not isinstance(conjunctions, list):
-        raise ValueError(
-            f"data: conjunctions must be a list; got {shown(conjunctions)}."
-        )
-    return tuple(read_literals(one, n_features) for one in conjunctions)
-
-
-def read_literals(literals, n_features):
-    """Make a conjunction from a list of pairs of a feature and true or false."""
-    if not isinstance(literals, list) or not all(
-        isinstance(literal, list | tuple)
-        and len(literal) == 2
-        and is_integer(literal[0])
-        and 0 <= literal[0] < n_features
-        and isinstance(literal[1], bool)
-        for literal in literals
-    ):
-        raise ValueError(
-            f"data: literals must be pairs of a feature below {n_features} and true or "
-            f"false; got {shown(literals)}."
-        )
-    return tuple((j, value) for j, value in literals)
 
 
 class RulesMixin(PackedPartitionsMixin, ExportMixin):

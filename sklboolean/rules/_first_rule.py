@@ -6,15 +6,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import TableScoreMixin
 from sklboolean._core.damage import labels_of, require_shape
-from sklboolean._core.dictionaries import check_columns, check_exported, read_numbers
-from sklboolean._core.exports import versioned
 from sklboolean._core.formula import Columns, FirstRule, class_labels
-from sklboolean._core.formulas import html_table, python_label, python_value
+from sklboolean._core.formulas import html_table, python_value
 from sklboolean._core.validation import validate_boolean
-from sklboolean.rules._exports import RulesMixin, read_classes
+from sklboolean.rules._exports import RulesMixin
 from sklboolean.rules._gain_search import first_satisfied
 from sklboolean.rules._grades import frequencies, grade
-from sklboolean.rules._rules import Rule, names_of, numbers_of, rules_from_fields
+from sklboolean.rules._rules import Rule, names_of, numbers_of
 
 
 class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
@@ -154,93 +152,6 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         """Say what is proved about the rules, a sentence each."""
         return ()
 
-    def to_dict(self) -> dict:
-        """Write the rules and what ``predict`` needs as a dictionary of JSON types.
-
-        Returns
-        -------
-        data : dict
-            Without the estimator that the rules were read from.
-
-        Raises
-        ------
-        ValueError
-            For labels that are neither text nor finite numbers.
-        """
-        check_is_fitted(self)
-        values = {
-            "classes": [python_label(label) for label in self.classes_],
-            "dtype": self.classes_.dtype.str,
-            "rules": [rule._fields() for rule in self.rules_],
-            "default": python_label(self.default_),
-            "class_counts": self.class_counts_.tolist(),
-            "n_features": self.n_features_in_,
-            "feature_names": self._names(),
-            "binarize": self.binarize,
-        }
-        if self.grades_ is not None:
-            values["grades"] = [rule._fields() for rule in self.grades_]
-            values["probabilities"] = self.probabilities_.tolist()
-        return versioned(type(self).__name__, values)
-
-    @classmethod
-    def from_dict(cls, data):
-        """Make a fitted classifier from a dictionary.
-
-        Parameters
-        ----------
-        data : dict
-            From ``to_dict``, also after ``json.loads(json.dumps(data))``.
-
-        Returns
-        -------
-        model : RuleClassifier or OptimalRuleSet
-            An object of the class whose method was called. It predicts as the original.
-            It has neither ``estimator_`` nor a proof, and its parameters other than
-            ``binarize`` are the defaults.
-
-        Raises
-        ------
-        ValueError
-            When the dictionary is not one of this class, or was written by a newer
-            version.
-        """
-        names = (
-            "classes dtype rules default class_counts n_features feature_names binarize"
-        ).split()
-        classes, dtype, rules, default, counts, n_features, columns, binarize = (
-            check_exported(data, cls.__name__, names).values()
-        )
-        check_columns(n_features, columns, binarize)
-        rules = rules_from_fields(rules, n_features, ("coverage", "precision"))
-        model = cls(binarize=binarize)
-        model.n_features_in_ = n_features
-        if columns is not None:
-            model.feature_names_in_ = np.array(columns, dtype=object)
-        model.classes_ = read_classes(classes, dtype)
-        labels = model.classes_.tolist()
-        check_labels([default, *(rule.label for rule in rules)], labels)
-        shape = len(rules) + 1, len(labels)
-        model.class_counts_ = read_numbers(counts, "class_counts", shape)
-        if (model.class_counts_ < 0).any():
-            raise ValueError("data: class_counts must not be negative.")
-        model.rules_ = list(rules)
-        if "grades" in data:
-            model._read_grades(data["grades"], data.get("probabilities"))
-        model.default_ = model.classes_[labels.index(default)]
-        return model
-
-    def _read_grades(self, grades, probabilities):
-        """Read the grades and their probabilities, which 0.1.0 did not write."""
-        labels = self.classes_.tolist()
-        needs = ("coverage", "precision")
-        self.grades_ = list(rules_from_fields(grades, self.n_features_in_, needs))
-        check_labels([rule.label for rule in self.grades_], labels)
-        shape = len(grades) + 1, len(labels)
-        self.probabilities_ = read_numbers(probabilities, "probabilities", shape)
-        if (self.probabilities_ <= 0).any():
-            raise ValueError("data: probabilities must be above 0.")
-
     def _rules_html(self):
         names = self._names()
         rows = [
@@ -255,14 +166,6 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         )
         return html_table(
             "The first rule decides", ["rule", "coverage", "precision"], rows
-        )
-
-
-def check_labels(found, labels):
-    """Check that labels that were read are among those of the classes."""
-    if not all(label in labels for label in found):
-        raise ValueError(
-            f"data: the labels of rules, and the default, must be among {labels}."
         )
 
 

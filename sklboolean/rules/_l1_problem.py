@@ -1,8 +1,6 @@
 """L1 problems over columns of bits: a loss of weighted sums, and a price for each."""
 
-from dataclasses import dataclass
 from itertools import combinations
-from time import monotonic
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -30,31 +28,6 @@ MOST_PAIRED = 8
 MAX_CHANGE = 0.1
 # Samples whose losses are computed at a time.
 LOSSES = 2**16
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The work after which to stop, and the time on the clock of ``monotonic``."""
-
-    max_work: float = np.inf
-    until: float | None = None
-
-    def reached(self, work):
-        """Test whether the work or the time has passed."""
-        if work >= self.max_work:
-            return True
-        return self.until is not None and monotonic() >= self.until
-
-    def less(self, work):
-        """Return the limits of somebody who begins at that work."""
-        return Limits(self.max_work - work, self.until)
-
-    def seconds_left(self):
-        """Return the time that is left, above 0, or None."""
-        return None if self.until is None else max(self.until - monotonic(), 1e-3)
-
-
-NO_LIMITS = Limits()
 
 
 class L1Problem:
@@ -119,7 +92,7 @@ class L1Problem:
             return scores.copy()
         return expit(scores) if self.loss == "logistic" else softmax(scores, axis=0)
 
-    def solve(self, columns, prices, coefficients, tol, limits=NO_LIMITS, watch=None):
+    def solve(self, columns, prices, coefficients, tol, max_work=np.inf, watch=None):
         """Minimize over the coefficients, in place, from where they are.
 
         Proximal Newton steps: each minimizes a quadratic model of the loss over the
@@ -135,20 +108,21 @@ class L1Problem:
         coefficients : ndarray of shape (n_outputs, n_columns), float64
         tol : float
             Largest distance of 0 from a subgradient, as a fraction of the price.
-        limits : Limits
-            Of ``work`` and time. Behind them no further step is made.
+        max_work : float
+            Value of ``work`` from which on no further step is made.
         watch : object or None
             Where its ``after_step()`` returns true, no further step is made.
         """
-        self.limits = limits
-        self.value = self.begin(columns, coefficients)
-        self.value += (prices * np.abs(coefficients)).sum()
+        self.max_work = max_work
+        self.scores = np.zeros(self.targets.shape)
+        add_columns(columns, coefficients, self.scores)
+        self.value = self.loss_of(self.scores) + (prices * np.abs(coefficients)).sum()
         before = np.inf
         for step in range(MAX_STEPS + 1):
             self.update_means()
             slopes = self.slopes(columns)
             worst = largest_violation(slopes, coefficients, prices)
-            if worst <= tol or step == MAX_STEPS or limits.reached(self.work):
+            if worst <= tol or step == MAX_STEPS or self.work >= max_work:
                 break
             active = np.array(choose_active(slopes, coefficients, prices))
             change = np.zeros(coefficients.shape)
@@ -168,12 +142,6 @@ class L1Problem:
                 self.update_means()
                 break
         self.scores = None  # their memory
-
-    def begin(self, columns, coefficients):
-        """Set the scores of the samples, and return their loss."""
-        self.scores = np.zeros(self.targets.shape)
-        add_columns(columns, coefficients, self.scores)
-        return self.loss_of(self.scores)
 
     def update_means(self):
         """Set the means of the samples by their scores."""
@@ -212,13 +180,14 @@ class L1Problem:
         """
         curvatures = self.curvatures[model]
         work, values = curvatures.work, self.curvature_values(model)
-        if curvatures.reference is None or (renew and self.loss != "squared"):
-            curvatures.round(values)
-        elif has_moved(*curvatures.moved(values)):
+        renew &= self.loss != "squared"
+        if renew or curvatures.has_moved(values, MAX_CHANGE):
             curvatures.round(values)
         matrix = curvatures.among(columns, active)
         self.work += curvatures.work - work
-        return regularized(matrix)
+        # One-hot columns depend on each other: this makes the matrix regular.
+        matrix[np.diag_indices(len(matrix))] *= 1.0001
+        return matrix
 
     def curvature_values(self, model):
         """Compute the curvatures of each sample, for each pair of a model."""
@@ -238,7 +207,7 @@ class L1Problem:
         for _ in range(MAX_ROUNDS):
             n_passes = descend(matrix, slopes, prices, new, tol, N_PASSES)
             self.work += len(new) ** 2 * N_PASSES
-            if n_passes < N_PASSES - 1 or self.limits.reached(self.work):
+            if n_passes < N_PASSES - 1 or self.work >= self.max_work:
                 break
             self._move_support(matrix, slopes, prices, new)
         return new
@@ -286,7 +255,8 @@ class L1Problem:
         -------
         has_moved : bool
         """
-        self.aim(columns, coefficients, change)
+        direction = np.zeros(self.scores.shape)
+        add_columns(columns, change, direction)
         penalty = (prices * np.abs(coefficients)).sum()
         whole = (prices * np.abs(coefficients + change)).sum()
         expected = decrease + whole - penalty
@@ -294,39 +264,15 @@ class L1Problem:
         for halved in range(40):
             rate = 0.5**halved
             moved = coefficients + rate * change
-            value = self.loss_after(rate) + (prices * np.abs(moved)).sum()
+            value = self.loss_of(self.scores, direction, rate)
+            value += (prices * np.abs(moved)).sum()
             if value <= self.value + 1e-4 * rate * expected + rounding:
                 coefficients[:] = moved
-                self.move(rate)
+                direction *= rate
+                self.scores += direction
                 self.value = value
                 return True
         return False
-
-    def aim(self, columns, coefficients, change):
-        """Compute what a change of the coefficients does to the scores."""
-        self.direction = np.zeros(self.scores.shape)
-        add_columns(columns, change, self.direction)
-
-    def loss_after(self, rate):
-        """Compute the loss after a part of the change."""
-        return self.loss_of(self.scores, self.direction, rate)
-
-    def move(self, rate):
-        """Move the scores by a part of the change."""
-        self.direction *= rate
-        self.scores += self.direction
-        self.direction = None  # its memory
-
-
-def has_moved(moved, total):
-    """Test whether curvatures must be counted again."""
-    return moved > MAX_CHANGE * total
-
-
-def regularized(matrix):
-    """Make a matrix of curvatures regular: one-hot columns depend on each other."""
-    matrix[np.diag_indices(len(matrix))] *= 1.0001
-    return matrix
 
 
 def largest_violation(slopes, coefficients, prices):

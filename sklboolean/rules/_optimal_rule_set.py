@@ -258,8 +258,6 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
         self._set_rules(rules, default, decisions, samples)
 
     def _proof(self):
-        if not hasattr(self, "cost_"):  # it was read from a dictionary
-            return ()
         described = self.classes_[len(self.classes_) == 2 :]
         proofs, most = zip(described, self.cost_, self.bound_, strict=True), ""
         if self.max_total_literals is not None:

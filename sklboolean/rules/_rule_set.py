@@ -1,20 +1,19 @@
 """Sets of rules that predict: an OR of conjunctions, and a weighted sum of them."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sklboolean._core.conjunction_search import satisfied_by
-from sklboolean._core.dictionaries import check_columns, check_exported, is_finite
-from sklboolean._core.exports import ExportMixin, scorecard, versioned
+from sklboolean._core.exports import ExportMixin, scorecard
 from sklboolean._core.formula import Columns, FirstRule, WeightedSum
-from sklboolean._core.formulas import html_table, python_label, shown
+from sklboolean._core.formulas import html_table
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.validation import check_boolean_array, warn_user
 from sklboolean.rules._exports import rules_frame
 from sklboolean.rules._gain_search import any_satisfied, by_columns
-from sklboolean.rules._rules import Rule, names_of, numbers_of, rules_from_fields
+from sklboolean.rules._rules import Rule, names_of, numbers_of
 
 
 def with_precision(rule, X, wanted):
@@ -27,8 +26,6 @@ def with_precision(rule, X, wanted):
 
 class _RuleSet(ExportMixin):
     """What a DNF and a weighted sum of rules share: two labels, columns and names."""
-
-    _needs = ()  # numbers that each rule must have
 
     def _columns(self):
         names = self.feature_names
@@ -49,61 +46,6 @@ class _RuleSet(ExportMixin):
 
     def __str__(self):
         return self.to_text()
-
-    def to_dict(self) -> dict:
-        """Write the rules as a dictionary of JSON types.
-
-        Returns
-        -------
-        data : dict
-
-        Raises
-        ------
-        ValueError
-            For labels that are neither text nor finite numbers.
-        """
-        names = self.feature_names
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        values["rules"] = [rule._fields() for rule in self.rules]
-        values["label"] = python_label(self.label)
-        values["default"] = python_label(self.default)
-        values["feature_names"] = None if names is None else list(map(str, names))
-        return versioned(type(self).__name__, values)
-
-    @classmethod
-    def from_dict(cls, data):
-        """Read rules from a dictionary.
-
-        Parameters
-        ----------
-        data : dict
-            From ``to_dict``, also after ``json.loads(json.dumps(data))``.
-
-        Returns
-        -------
-        rules : DNF or RuleEnsemble
-            An object of the class whose method was called. It predicts as the original.
-
-        Raises
-        ------
-        ValueError
-            When the dictionary is not one of this class, or was written by a newer
-            version.
-        """
-        names = [each.name for each in fields(cls)]
-        values = check_exported(data, cls.__name__, names)
-        check_columns(values["n_features"], values["feature_names"], values["binarize"])
-        for name in {"fidelity", "intercept"} & set(values):
-            if not is_finite(values[name]):
-                raise ValueError(
-                    f"data: {name} must be a finite number; got {shown(values[name])}."
-                )
-        for name in ("label", "default"):
-            values[name] = python_label(values[name])
-        values["rules"] = rules_from_fields(
-            values["rules"], values["n_features"], cls._needs
-        )
-        return cls(**values)
 
     def to_frame(self):
         """Make a data frame with a row for each rule.
@@ -368,7 +310,6 @@ class RuleEnsemble(_RuleSet):
     binarize: float | None = None
 
     is_dnf = False
-    _needs = ("contribution",)
 
     def predict(self, X) -> np.ndarray:
         """Predict the label of each sample.

@@ -1,19 +1,15 @@
 """Rule and RuleList: conjunctions that carry their numbers and names."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
-from sklboolean._core.dictionaries import check_exported, check_name_list, is_finite
-from sklboolean._core.exports import versioned
 from sklboolean._core.formulas import (
     check_unique,
     conjunction_code,
     conjunction_sql,
     conjunction_text,
     html_table,
-    python_label,
-    shown,
 )
-from sklboolean.rules._exports import read_literals, rules_frame
+from sklboolean.rules._exports import rules_frame
 
 
 @dataclass(frozen=True)
@@ -159,83 +155,6 @@ class Rule:
         """Number the literals by their place among the rule's names."""
         return [(k, value) for k, (_, value) in enumerate(self.literals)], self.names
 
-    def to_dict(self) -> dict:
-        """Write the rule as a dictionary of JSON types.
-
-        Returns
-        -------
-        data : dict
-
-        Raises
-        ------
-        ValueError
-            For a label that is neither text nor a finite number.
-        """
-        return versioned("Rule", self._fields())
-
-    def _fields(self):
-        literals = [[int(j), bool(value)] for j, value in self.literals]
-        label = None if self.label is None else python_label(self.label)
-        names = None if self.names is None else list(self.names)
-        own = {"literals": literals, "label": label, "names": names}
-        return {
-            each.name: own.get(each.name, getattr(self, each.name))
-            for each in fields(self)
-        }
-
-    @classmethod
-    def from_dict(cls, data) -> "Rule":
-        """Read a rule from a dictionary.
-
-        Parameters
-        ----------
-        data : dict
-            From ``to_dict``, also after ``json.loads(json.dumps(data))``.
-
-        Returns
-        -------
-        rule : Rule
-
-        Raises
-        ------
-        ValueError
-            When the dictionary is not one of a rule, or was written by a newer version.
-        """
-        return cls._from_fields(check_exported(data, "Rule", FIELDS))
-
-    @classmethod
-    def _from_fields(cls, values, n_features=2**31 - 1):
-        """Make a rule of its fields, after checking them."""
-        if not isinstance(values, dict) or set(FIELDS) - set(values):
-            raise ValueError(
-                f"data: a rule needs {', '.join(FIELDS)}; got {shown(values)}."
-            )
-        values = {name: values[name] for name in FIELDS}
-        literals, names = read_literals(values["literals"], n_features), values["names"]
-        if names is not None and not (
-            isinstance(names, list)
-            and len(names) == len(literals)
-            and all(isinstance(name, str) for name in names)
-        ):
-            raise ValueError(
-                f"data: names must be null or one string for each literal; got "
-                f"{shown(names)}."
-            )
-        for name in ("weight", "contribution", "coverage", "precision"):
-            if values[name] is not None and not is_finite(values[name]):
-                raise ValueError(
-                    f"data: {name} must be null or a finite number; got "
-                    f"{shown(values[name])}."
-                )
-        if values["label"] is not None:
-            python_label(values["label"])
-        values["literals"] = literals
-        values["names"] = None if names is None else tuple(names)
-        return cls(**values)
-
-
-FIELDS = tuple(each.name for each in fields(Rule))
-
 
 def names_of(literals, feature_names):
     """Choose the names of the features of a conjunction."""
@@ -300,60 +219,6 @@ class RuleList(list):
             for weight, rule in zip(weights, self, strict=True)
         )
 
-    def to_dict(self) -> dict:
-        """Write the list as a dictionary of JSON types.
-
-        Returns
-        -------
-        data : dict
-
-        Raises
-        ------
-        ValueError
-            For a label that is neither text nor a finite number.
-        """
-        names = self.feature_names
-        values = {
-            "rules": [rule._fields() for rule in self],
-            "bound": float(self.bound),
-            "is_optimal": bool(self.is_optimal),
-            "feature_names": None if names is None else list(map(str, names)),
-        }
-        return versioned("RuleList", values)
-
-    @classmethod
-    def from_dict(cls, data) -> "RuleList":
-        """Read a list from a dictionary.
-
-        Parameters
-        ----------
-        data : dict
-            From ``to_dict``, also after ``json.loads(json.dumps(data))``.
-
-        Returns
-        -------
-        rules : RuleList
-
-        Raises
-        ------
-        ValueError
-            When the dictionary is not one of a list of rules, or was written by a newer
-            version.
-        """
-        names = ("rules", "bound", "is_optimal", "feature_names")
-        rules, bound, is_optimal, feature_names = check_exported(
-            data, "RuleList", names
-        ).values()
-        check_name_list(feature_names)
-        n_features = 2**31 - 1 if feature_names is None else len(feature_names)
-        if not is_finite(bound) or not isinstance(is_optimal, bool):
-            raise ValueError(
-                "data: bound must be a finite number and is_optimal true or false; got "
-                f"{shown(bound)} and {shown(is_optimal)}."
-            )
-        rules = rules_from_fields(rules, n_features)
-        return cls(rules, bound, is_optimal, feature_names)
-
     def to_frame(self):
         """Make a data frame with a row for each rule.
 
@@ -380,20 +245,6 @@ class RuleList(list):
         ]
         caption = f"{len(self)} conjunctions; bound of all others {self.bound:.6g}"
         return html_table(caption, ["conjunction", "weight", "contribution"], rows)
-
-
-def rules_from_fields(rules, n_features, needs=()):
-    """Make a tuple of rules from a list of dictionaries of their fields.
-
-    ``needs`` names the numbers that each rule must have.
-    """
-    if not isinstance(rules, list):
-        raise ValueError(f"data: rules must be a list; got {shown(rules)}.")
-    rules = tuple(Rule._from_fields(values, n_features) for values in rules)
-    for name in needs:
-        if any(getattr(rule, name) is None for rule in rules):
-            raise ValueError(f"data: {name} of a rule must be a number; got None.")
-    return rules
 
 
 def numbers_of(rule, *names):

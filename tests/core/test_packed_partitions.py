@@ -30,9 +30,9 @@ WEIGHTS[20] = 0
 NAMES = [f"c{j}" for j in range(5)]
 MODELS = [
     ConjunctionLogisticRegression(
-        Cs=[0.1, 1], max_literals=2, binarize=1.5, random_state=0
+        [0.1, 1], max_literals=2, binarize=1.5, random_state=0
     ),
-    ConjunctionRegressor(Cs=[0.1, 1], max_literals=2, binarize=1.5, random_state=0),
+    ConjunctionRegressor([0.1, 1], max_literals=2, binarize=1.5, random_state=0),
     RuleClassifier(binarize=1.5, max_literals=2, random_state=0),
     BoostByMajority(BooleanStump(binarize=1.5), n_estimators=9, random_state=0),
     BooleanSVC(binarize=1.5, class_weight="balanced"),

@@ -126,7 +126,7 @@ def test_a_fit_without_known_bound_needs_a_table_without_limit(model, path):
 
 
 def test_conjunctions_stop_where_memory_does(path):
-    model = ConjunctionLogisticRegression(C=1.0, conjunction_cost=1.0)
+    model = ConjunctionLogisticRegression(C=30.0)
     table = BitTable(path)
     whole = model.fit(table).conjunctions_
     cost = model._memory

@@ -16,14 +16,14 @@ from oracles.rules import (
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.linear_model import LogisticRegression
 
 from sklboolean import ConjunctionLogisticRegression, ConjunctionRegressor
 from sklboolean._core import _cpu, conjunction_search
 from sklboolean.datasets import make_monks, make_tic_tac_toe
-from sklboolean.rules import _conjunction_model, _l1_problem
 from sklboolean.rules._column_generation import ColumnGeneration, ConjunctionSpace
-from sklboolean.rules._l1_problem import L1Problem, Limits
+from sklboolean.rules._l1_problem import L1Problem
 
 CS = (0.05, 0.3, 2.0)
 
@@ -81,7 +81,9 @@ def test_the_objective_is_the_smallest_over_all_conjunctions(loss, C):
     assert model.objective_ == pytest.approx(best, rel=1e-8)
     coefficients = np.zeros((targets.shape[1], len(conjunctions)))
     places = {tuple(sorted(one)): k for k, one in enumerate(conjunctions)}
-    for one, w in zip(model.conjunctions_, np.atleast_2d(model.coef_).T, strict=True):
+    for one, w in zip(
+        model.conjunctions_, np.atleast_2d(model.conjunction_coef_).T, strict=True
+    ):
         coefficients[:, places[one]] = w
     value = penalized_objective(
         design, prices, C, weights, targets, coefficients, model.intercept_, loss
@@ -93,25 +95,23 @@ def test_the_objective_is_the_smallest_over_all_conjunctions(loss, C):
 @pytest.mark.parametrize("loss", ["logistic", "softmax", "squared"])
 def test_the_gap_bounds_the_distance_from_the_optimum(loss, tol):
     X, y, targets, weights = problem(loss, seed=1)
-    _, design, prices = design_of(X, 2, cost=1.5, factor=1.25)
+    _, design, prices = design_of(X, 2, cost=1.5)
     best = smallest_objective(design, prices, 1.0, weights, targets, loss)
-    costs = {"literal_cost": 1.5, "conjunction_cost": 1.25}
-    model = model_for(loss, C=1.0, tol=tol, max_literals=2, **costs)
+    model = model_for(loss, C=1.0, tol=tol, max_literals=2, literal_cost=1.5)
     model.fit(X, y, sample_weight=weights)
     assert model.objective_ >= best * (1 - 1e-9)
     assert model.objective_ - best <= model.optimality_gap_ + 1e-9 * best
     assert model.is_optimal_ == (model.optimality_gap_ <= tol * model.objective_)
 
 
-@pytest.mark.filterwarnings("ignore:.*_limit=1e-09 ended the fit")
-@pytest.mark.parametrize("limit", ["time_limit", "work_limit"])
+@pytest.mark.filterwarnings("ignore:work_limit=1e-09 ended the fit")
 @pytest.mark.parametrize("loss", ["logistic", "softmax", "squared"])
-def test_the_gap_of_any_model_bounds_its_distance(loss, limit):
+def test_the_gap_of_any_model_bounds_its_distance(loss):
     """Also where the search was not run to its end."""
     X, y, targets, weights = problem(loss, seed=2)
     _, design, prices = design_of(X, 3)
     best = smallest_objective(design, prices, 1.0, weights, targets, loss)
-    model = model_for(loss, C=1.0, **{limit: 1e-9}).fit(X, y, sample_weight=weights)
+    model = model_for(loss, C=1.0, work_limit=1e-9).fit(X, y, sample_weight=weights)
     assert model.objective_ - best <= model.optimality_gap_ + 1e-9 * best
 
 
@@ -128,7 +128,9 @@ def test_no_conjunction_is_worth_more_than_its_price(loss):
     sums = (0.7 * weights[:, None] * (targets - means)).T @ design
     assert (np.abs(sums) <= prices * (1 + 1e-5)).all()
     places = {tuple(sorted(one)): k for k, one in enumerate(conjunctions)}
-    for one, w in zip(model.conjunctions_, np.atleast_2d(model.coef_).T, strict=True):
+    for one, w in zip(
+        model.conjunctions_, np.atleast_2d(model.conjunction_coef_).T, strict=True
+    ):
         k = places[one]
         used = w != 0
         expected = np.sign(w[used]) * prices[k]
@@ -149,7 +151,9 @@ def test_single_features_are_l1_logistic_regression():
         C=0.3, solver="saga", tol=1e-10, max_iter=100_000, **l1
     ).fit(X, y, sample_weight=weights)
     coefficients = np.zeros(6)
-    for ((feature, value),), w in zip(ours.conjunctions_, ours.coef_[0], strict=True):
+    for ((feature, value),), w in zip(
+        ours.conjunctions_, ours.conjunction_coef_[0], strict=True
+    ):
         assert value
         coefficients[feature] = w
     np.testing.assert_allclose(coefficients, theirs.coef_[0], atol=1e-4)
@@ -187,7 +191,9 @@ def test_scores_are_the_sums_of_what_holds():
         model.intercept_
         + sum(
             w
-            for one, w in zip(model.conjunctions_, model.coef_.T, strict=True)
+            for one, w in zip(
+                model.conjunctions_, model.conjunction_coef_.T, strict=True
+            )
             if satisfies(row, one)
         )
         for row in new
@@ -216,7 +222,7 @@ def test_sparse_data_and_jobs_give_the_same_model(n_classes):
     ):
         other.fit(given, y, sample_weight=weights)
         assert other.conjunctions_ == first.conjunctions_
-        np.testing.assert_array_equal(other.coef_, first.coef_)
+        np.testing.assert_array_equal(other.conjunction_coef_, first.conjunction_coef_)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +236,9 @@ def test_every_processor_path_gives_the_same_bits(n_samples, n_classes):
         for path in _cpu.available_cpu_paths():
             _cpu.use_cpu_path(path)
             model = ConjunctionLogisticRegression(C=1.0).fit(X, y, weights)
-            results.append((model.conjunctions_, model.coef_, model.predict_proba(X)))
+            results.append(
+                (model.conjunctions_, model.conjunction_coef_, model.predict_proba(X))
+            )
     finally:
         _cpu.use_cpu_path(before)
     for conjunctions, coefficients, probabilities in results:
@@ -287,7 +295,7 @@ def test_held_out_scores_are_of_models_that_did_not_see_the_samples(loss):
 
 def test_the_better_of_two_values_of_C_is_chosen_by_samples_held_out():
     X, y, _ = noisy(150, 5, seed=5)
-    model = ConjunctionLogisticRegression(Cs=[1e-6, 1.0], random_state=0).fit(X, y)
+    model = ConjunctionLogisticRegression(C=[1e-6, 1.0], random_state=0).fit(X, y)
     assert model.scores_.shape[1] == 2
     losses = -model.scores_.mean(axis=0)
     # The smaller one leaves the intercept alone; the labels depend on two features.
@@ -299,11 +307,11 @@ def test_a_split_may_test_samples_without_weight_if_others_have_some():
     X, y, _ = noisy(150, 5, seed=5)
     weights = np.where(np.arange(150) % 10 == 0, 0.0, 1.0)
     folds = [(np.arange(75), np.arange(75, 150)), (np.arange(75, 150), np.arange(75))]
-    model = ConjunctionLogisticRegression(cv=folds, Cs=[0.1, 1.0])
+    model = ConjunctionLogisticRegression(cv=folds, C=[0.1, 1.0])
     used = weights > 0
     number = np.cumsum(used) - 1
     left = [tuple(number[part[used[part]]] for part in fold) for fold in folds]
-    other = ConjunctionLogisticRegression(cv=left, Cs=[0.1, 1.0])
+    other = ConjunctionLogisticRegression(cv=left, C=[0.1, 1.0])
     np.testing.assert_allclose(
         model.fit(X, y, weights).scores_, other.fit(X[used], y[used]).scores_, rtol=1e-6
     )
@@ -317,7 +325,7 @@ def test_the_path_is_that_of_models_with_a_fixed_C():
     best = np.argmax(model.scores_.mean(axis=0))
     assert model.C_ == (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)[best]
     assert model.coef_path_.shape == (len(model.Cs_), 1, len(model.conjunctions_))
-    np.testing.assert_array_equal(model.coef_path_[-1], model.coef_)
+    np.testing.assert_array_equal(model.coef_path_[-1], model.conjunction_coef_)
     fixed = ConjunctionLogisticRegression(C=model.C_).fit(X, y)
     assert fixed.scores_ is None
     assert fixed.objective_ == pytest.approx(model.objective_, rel=2e-3)
@@ -332,13 +340,12 @@ def test_few_samples_are_held_out_in_folds_and_of_many_a_quarter_once():
         assert len(model.fit(X, y, weights).scores_) == n_parts
 
 
-@pytest.mark.parametrize("limit", ["time_limit", "work_limit"])
-def test_a_limit_ends_the_path_with_a_warning(limit):
+def test_a_limit_ends_the_path_with_a_warning():
     X, y, _ = noisy(400, 12)
-    model = ConjunctionLogisticRegression(random_state=0, **{limit: 1e-9})
+    model = ConjunctionLogisticRegression(random_state=0, work_limit=1e-9)
     with (
-        pytest.warns(UserWarning, match=f"{limit}=1e-09 ended the path of C"),
-        pytest.warns(ConvergenceWarning, match=f"{limit}=1e-09 ended the fit with"),
+        pytest.warns(UserWarning, match="work_limit=1e-09 ended the path of C"),
+        pytest.warns(ConvergenceWarning, match="work_limit=1e-09 ended the fit with"),
     ):
         model.fit(X, y)
     assert not model.is_optimal_
@@ -377,9 +384,7 @@ def test_the_work_limits_a_solution_with_a_large_C():
     for max_work in (0, 10**5, 10**6, 10**7):
         solution = L1Problem("squared", np.ones(256), targets)
         coefficients = np.zeros((1, 200))
-        solution.solve(
-            columns, np.full(200, 1e-6), coefficients, 1e-9, Limits(max_work)
-        )
+        solution.solve(columns, np.full(200, 1e-6), coefficients, 1e-9, max_work)
         assert solution.work <= max_work + step
         values.append(solution.value)
     assert values == sorted(values, reverse=True)
@@ -387,40 +392,42 @@ def test_the_work_limits_a_solution_with_a_large_C():
 
 
 def attributes_of(model):
-    names = ["coef_", "intercept_", "coef_path_", "scores_", "C_", "optimality_gap_"]
+    names = [
+        "conjunction_coef_",
+        "intercept_",
+        "coef_path_",
+        "scores_",
+        "C_",
+        "optimality_gap_",
+    ]
     values = {name: np.array(getattr(model, name)) for name in names}
     return values, model.conjunctions_
 
 
-@pytest.mark.parametrize(
-    "limits",
-    [{}, {"work_limit": 1e-4}, {"work_limit": 1e-3}, {"time_limit": 1e12}],
-    ids=str,
-)
+@pytest.mark.parametrize("work_limit", [5.0, 1e-4, 1e-3])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.filterwarnings("ignore:work_limit=")
 def test_a_fit_depends_on_neither_the_clock_nor_the_jobs(
-    monkeypatch, limits, n_classes
+    monkeypatch, work_limit, n_classes
 ):
     X, y, weights = noisy(300, 14, n_classes)
-    model = ConjunctionLogisticRegression(random_state=0, cv=2, **limits)
+    model = ConjunctionLogisticRegression(random_state=0, cv=2, work_limit=work_limit)
     expected = attributes_of(model.fit(X, y, weights))
     clock = count(0, 1e6)
-    for module in (_l1_problem, _conjunction_model, conjunction_search):
-        monkeypatch.setattr(module, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(conjunction_search, "monotonic", lambda: float(next(clock)))
     monkeypatch.setattr(conjunction_search, "time", lambda: float(next(clock)))
     for n_jobs in (1, 2):
         found = attributes_of(model.set_params(n_jobs=n_jobs).fit(X, y, weights))
         assert found[1] == expected[1]
         for name, value in expected[0].items():
             np.testing.assert_array_equal(found[0][name], value, err_msg=name)
-    assert (next(clock) > 2e6) == ("time_limit" in limits)
+    assert next(clock) <= 2e6
 
 
 def test_the_path_ends_with_the_second_C_that_is_not_better():
     X, y, _ = noisy(400, 12)
     model = ConjunctionLogisticRegression(
-        random_state=0, Cs=[0.03, 0.1, 1, 10, 30, 100]
+        random_state=0, C=[0.03, 0.1, 1, 10, 30, 100]
     ).fit(X, y)
     losses = -model.scores_[0]
     best = int(np.argmin(losses))
@@ -434,7 +441,9 @@ def test_units_of_the_target_do_not_matter():
     one = ConjunctionRegressor(random_state=0).fit(X, y)
     other = ConjunctionRegressor(random_state=0).fit(X, 1e200 * y - 3e200)
     assert one.conjunctions_ == other.conjunctions_
-    np.testing.assert_allclose(other.coef_, 1e200 * one.coef_, rtol=1e-6)
+    np.testing.assert_allclose(
+        other.conjunction_coef_, 1e200 * one.conjunction_coef_, rtol=1e-6
+    )
     np.testing.assert_allclose(other.C_, one.C_ / 1e200)
 
 
@@ -469,7 +478,7 @@ def test_rules_and_scorecards_name_the_columns():
     model = ConjunctionLogisticRegression(C=1.0).fit(data.data, data.target)
     first = model.rules_[0]
     assert first.literals == model.conjunctions_[0]
-    assert first.weight == model.coef_[0, 0]
+    assert first.weight == model.conjunction_coef_[0, 0]
     lines = model.to_text().splitlines()
     assert lines[0].startswith("log-odds of ")
     assert len(lines) == 2 + len(model.rules_)
@@ -481,10 +490,11 @@ def test_rules_and_scorecards_name_the_columns():
     ("parameters", "message"),
     [
         ({"C": 0}, "C must be greater than 0"),
-        ({"Cs": [0.1, -1]}, "Cs must be a list of numbers above 0"),
-        ({"Cs": [0, 0.1]}, "Cs must be a list of numbers above 0"),
+        ({"C": [0.1, -1]}, "C must be a number above 0, a list .* or 'auto'; got"),
+        ({"C": [0, 0.1]}, "C must be a number above 0, a list"),
+        ({"C": []}, "C must be a number above 0, a list"),
+        ({"C": "all"}, "C must be a number above 0, a list .* got 'all'"),
         ({"literal_cost": 0.5}, "literal_cost must be at least 1"),
-        ({"conjunction_cost": 0.5}, "conjunction_cost must be at least 1"),
         ({"feature_groups": [1, 2]}, "feature_groups must hold one label"),
     ],
 )
@@ -544,23 +554,21 @@ def test_classes_of_equal_weight_tie_in_any_order(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:time_limit=")
-@pytest.mark.parametrize("work_limit", [5.0, None])
+@pytest.mark.filterwarnings("ignore:work_limit=")
 @pytest.mark.parametrize("shape", [(4000, 300), (2000, 2000)], ids=str)
-def test_a_time_limit_ends_every_part_of_a_fit(shape, work_limit):
+def test_the_work_limit_ends_every_part_of_a_fit(shape):
     """Wide noise, of which nothing can be proved."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, shape), rng.integers(0, 2, shape[0])
-    limits = {"time_limit": 0.5, "work_limit": work_limit, "random_state": 0}
     for class_ in (ConjunctionLogisticRegression, ConjunctionRegressor):
         began = process_time()
-        model = class_(**limits).fit(X, y)
+        model = class_(work_limit=0.25, random_state=0).fit(X, y)
         assert process_time() - began < 3
         assert not model.is_optimal_
 
 
 @pytest.mark.parametrize(
-    "model", [ConjunctionLogisticRegression(C=1.0), ConjunctionRegressor(Cs=[0.1, 1])]
+    "model", [ConjunctionLogisticRegression(C=1.0), ConjunctionRegressor(C=[0.1, 1])]
 )
 def test_weights_whose_sums_would_overflow_are_refused(model):
     X = np.random.default_rng(0).random((60, 3)) < 0.5
@@ -571,3 +579,43 @@ def test_weights_whose_sums_would_overflow_are_refused(model):
     weights[7] = 1e120
     with pytest.raises(ValueError, match=r"largest sample_weight is .*e\+1.*Divide"):
         clone(model).fit(X, y, weights)
+
+
+def test_old_parameters_mean_what_they_did():
+    X, y, _ = noisy(150, 5, seed=5)
+    with pytest.warns(FutureWarning, match="'Cs' is deprecated. Give the list"):
+        old = ConjunctionLogisticRegression(Cs=[0.1, 1.0], random_state=0)
+    assert old.get_params()["C"] == [0.1, 1.0]
+    with pytest.warns(FutureWarning, match="Cs"):
+        assert ConjunctionRegressor(2.0, Cs=[0.1, 1.0]).C == 2.0
+    with pytest.warns(FutureWarning, match="'time_limit' is deprecated. Use work"):
+        assert ConjunctionRegressor(time_limit=4).work_limit == 2.0
+    with pytest.raises(ValueError, match=r"conjunction_cost=1 .*Raise literal_cost"):
+        ConjunctionRegressor(conjunction_cost=1)
+    expected = ConjunctionRegressor(random_state=0).fit(X, y).predict(X)
+    with pytest.warns(FutureWarning, match="C=None is deprecated. Use C='auto'"):
+        found = ConjunctionRegressor(C=None, random_state=0).fit(X, y).predict(X)
+    assert (found == expected).all()
+
+
+@pytest.mark.parametrize("n_features", [6, 10])
+@pytest.mark.parametrize("model", [
+    ConjunctionLogisticRegression(random_state=0), ConjunctionRegressor(random_state=0)
+])  # fmt: skip
+def test_selectors_of_scikit_learn_take_the_features_that_matter(model, n_features):
+    """Also where there are as many conjunctions as features, as with six."""
+    rng = np.random.default_rng(52)
+    X = rng.random((300, n_features)) < 0.5
+    y = (X[:, 0] & X[:, 1]) | (X[:, 2] & (rng.random(300) < 0.9))
+    fitted = clone(model).fit(X, y)
+    assert not hasattr(fitted, "coef_")
+    with pytest.raises(AttributeError, match=r"no coef_ .*conjunction_coef_"):
+        fitted.coef_  # noqa: B018
+    largest = np.argsort(-fitted.feature_importances_)[:3]
+    assert set(largest) == {0, 1, 2}
+    chosen = SelectFromModel(fitted, prefit=True, max_features=3).get_support()
+    assert set(np.flatnonzero(chosen)) <= {0, 1, 2}
+    by_rank = SelectFromModel(clone(model), max_features=3, threshold=-np.inf)
+    for selector in (by_rank, RFE(clone(model), n_features_to_select=3)):
+        assert selector.fit(X, y).get_support(indices=True).tolist() == [0, 1, 2]
+        assert selector.transform(X).shape == (300, 3)

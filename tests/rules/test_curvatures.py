@@ -15,8 +15,8 @@ from sklboolean._core.bits import pack_dense
 from sklboolean.rules import _column_generation as generation
 from sklboolean.rules import _curvatures, _l1_problem
 from sklboolean.rules._column_generation import ConjunctionSum, choose_different
-from sklboolean.rules._conjunction_model import CLEARLY, HeldOutLosses, HeldOutWatch
 from sklboolean.rules._curvatures import Curvatures
+from sklboolean.rules._held_out_path import CLEARLY, HeldOutLosses, HeldOutWatch
 from sklboolean.rules._l1_problem import L1Problem
 
 

@@ -1,6 +1,5 @@
-"""Exported rules predict as the model does: Python, SQLite, and read from JSON."""
+"""Exported rules predict as the model does, in Python and SQLite and from JSON."""
 
-import copy
 import json
 import sqlite3
 import sys
@@ -94,15 +93,34 @@ def quote(column):
     return '"' + column.replace('"', '""') + '"'
 
 
+def from_json(model, X):
+    """Predict by the dictionary of a model, after JSON."""
+    data = json.loads(json.dumps(model.to_dict(), allow_nan=False))
+    assert data["type"] == type(model).__name__
+    bits = X > data["binarize"] if data["binarize"] is not None else X > 0
+    satisfied = [
+        np.all([bits[:, j] == value for j, value in term], axis=0, keepdims=term == [])
+        for term in data["terms"]
+    ]
+    satisfied = np.array([np.broadcast_to(marks, len(X)) for marks in satisfied])
+    if data["form"] == "rules":
+        outcomes = [*data["labels"], data["default"]]
+        always = np.ones((1, len(X)), dtype=bool)
+        first = np.vstack([satisfied.reshape(-1, len(X)), always]).argmax(axis=0)
+        return [outcomes[k] for k in first]
+    scores = np.array(data["weights"]) @ satisfied.reshape(-1, len(X))
+    scores += np.array(data["intercepts"])[:, None]
+    if data["classes"] is None:
+        return scores[0].tolist()
+    codes = scores.argmax(axis=0) if len(scores) > 1 else (scores[0] > 0) * 1
+    return [data["classes"][k] for k in codes]
+
+
 def assert_exports_predict(model, X, columns):
     expected = model.predict(X).tolist()
     assert in_python(model, X, columns) == expected
     assert in_sqlite(model.to_sql(columns), X, columns) == expected
-    data = json.loads(json.dumps(model.to_dict(), allow_nan=False))
-    again = type(model).from_dict(data)
-    assert again.predict(X).tolist() == expected
-    assert again.to_dict() == model.to_dict()
-    assert again.to_text() == model.to_text()
+    assert from_json(model, X) == expected
 
 
 @settings(deadline=None)
@@ -190,14 +208,7 @@ def test_exports_of_a_classifier(columns, labels, n_classes, binarize, seed):
     expected = model.predict(new).tolist()
     assert in_python(model, new.to_numpy(), columns) == expected
     assert in_sqlite(model.to_sql(), new.to_numpy(), columns) == expected
-    data = json.loads(json.dumps(model.to_dict(), allow_nan=False))
-    again = RuleClassifier.from_dict(data)
-    assert again.predict(new).tolist() == expected
-    assert (again.predict_proba(new) == model.predict_proba(new)).all()
-    assert again.classes_.dtype == model.classes_.dtype
-    assert again.classes_.tolist() == model.classes_.tolist()
-    assert again.to_dict() == model.to_dict()
-    assert again.to_text() == model.to_text()
+    assert from_json(model, new.to_numpy()) == expected
 
 
 def test_labels_of_every_kind():
@@ -206,9 +217,7 @@ def test_labels_of_every_kind():
     for labels in ([False, True], [1.0, 2.0], ["no", "yes"], [-3, 7]):
         target = np.array(labels)[y.astype(int)]
         model = RuleClassifier(random_state=0).fit(X, target)
-        again = RuleClassifier.from_dict(json.loads(json.dumps(model.to_dict())))
-        assert again.classes_.dtype == model.classes_.dtype
-        assert again.predict(X).tolist() == model.predict(X).tolist()
+        assert from_json(model, X) == model.predict(X).tolist()
         assert in_python(model, X, columns) == model.predict(X).tolist()
         # SQL has no bool that all systems read: it is 1 or 0.
         sql = model.to_sql(columns)
@@ -233,7 +242,6 @@ def test_names_go_with_the_rules():
         assert rule.to_text() == rule.to_text(list("abcd"))
         assert rule.to_sql() == rule.to_sql(list("abcd"))
         assert rule.to_text() in repr(rule)
-        assert Rule.from_dict(json.loads(json.dumps(rule.to_dict()))) == rule
     unnamed = extract_dnf(plain_perceptron(random_state=0).fit(X, y), frame, y)
     assert unnamed.rules[0].names is not None
     plain = Rule(((1, True),), 2.0, 1.0, label="yes")
@@ -243,13 +251,10 @@ def test_names_go_with_the_rules():
     assert plain.to_python(list("abcd"), binarize=0.5) == "x['b'] > 0.5"
 
 
-def test_list_of_rules_is_written_and_read():
+def test_list_of_rules_is_written():
     X, y = table(90, 4)
     frame = pd.DataFrame(X.astype(bool), columns=list("abcd"))
     rules = top_conjunctions(plain_perceptron(random_state=0).fit(frame, y), 4)
-    again = RuleList.from_dict(json.loads(json.dumps(rules.to_dict())))
-    assert list(again) == list(rules)
-    assert (again.bound, again.is_optimal) == (rules.bound, rules.is_optimal)
     lines = rules.to_text().splitlines()
     for line, rule in zip(lines, rules, strict=True):
         assert line.split("  ")[-1] == rule.to_text(list("abcd"))
@@ -322,88 +327,6 @@ def test_labels_that_cannot_be_written(label):
             dnf.to_dict()
 
 
-def changed(data, path, value):
-    data = copy.deepcopy(data)
-    place = data
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
-    return data
-
-
-BAD_FIELDS = [
-    (("type",), "Rule", "expected what DNF.to_dict returns"),
-    (("version",), 2, "Upgrade sklboolean"),
-    (("version",), "1", "version must be an integer"),
-    (("n_features",), 0, "n_features must be an integer"),
-    (("n_features",), 1, "one for each of the features"),
-    (("binarize",), float("nan"), "binarize must be null or a finite"),
-    (("feature_names",), ["a"], "one for each"),
-    (("feature_names",), "ab", "one for each"),
-    (("fidelity",), "x", "fidelity must be a finite"),
-    (("label",), [1], "neither text nor a finite number"),
-    (("rules",), 3, "rules must be a list"),
-    (("rules", 0), 3, "a rule needs literals"),
-    (("rules", 0, "literals"), [[0]], "pairs of a feature"),
-    (("rules", 0, "literals"), [[0, 1]], "pairs of a feature"),
-    (("rules", 0, "literals"), [[-1, True]], "pairs of a feature"),
-    (("rules", 0, "literals"), [[2, True]], "pairs of a feature below 2"),
-    (("rules", 0, "weight"), "heavy", "weight must be null or a finite"),
-    (("rules", 0, "names"), ["a", "b"], "one string for each literal"),
-]
-
-
-@pytest.mark.parametrize(("path", "value", "message"), BAD_FIELDS)
-def test_bad_dictionaries_are_errors(path, value, message):
-    rule = Rule(((1, True),), 1.0, 1.0, names=("b",))
-    data = DNF((rule,), 1, 0, 1.0, 2, ["a", "b"]).to_dict()
-    with pytest.raises(ValueError, match=message):
-        DNF.from_dict(changed(data, path, value))
-    for missing in data:
-        less = {key: data[key] for key in data if key != missing}
-        with pytest.raises(ValueError, match="data: "):
-            DNF.from_dict(less)
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "message"),
-    [
-        (("classes",), [], "classes must be a list"),
-        (("classes",), [1, 0], "ascending"),
-        (("classes",), [0, "a"], "ascending"),
-        (("dtype",), "<U1", "of dtype '<U1'"),
-        (("dtype",), "no such", "of dtype"),
-        (("default",), 5, "must be among"),
-        (("class_counts",), [[1, 2]], r"lists of shape \(3, 2\)"),
-        (("class_counts", 0), [1, -0.5], "must not be negative"),
-        (("grades",), {}, "rules must be a list"),
-        (("probabilities",), [[1, 2]], r"lists of shape"),
-        (("probabilities", 0), [1, 0], "must be above 0"),
-        (("rules", 0, "label"), 5, "must be among"),
-    ],
-)
-def test_bad_dictionaries_of_classifiers_are_errors(path, value, message):
-    X, y = table(90, 4)
-    data = RuleClassifier(random_state=0).fit(X, y).to_dict()
-    with pytest.raises(ValueError, match=message):
-        RuleClassifier.from_dict(changed(data, path, value))
-    with pytest.raises(ValueError, match="expected what RuleClassifier"):
-        RuleClassifier.from_dict([data])
-
-
-def test_dictionaries_without_grades_have_the_frequencies_of_rules():
-    X, y = table(90, 4)
-    model = RuleClassifier(random_state=0).fit(X, y)
-    data = model.to_dict()
-    del data["grades"], data["probabilities"]
-    again = RuleClassifier.from_dict(data)
-    counts = model.class_counts_[model.apply(X)] + 1
-    expected = counts / counts.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(again.predict_proba(X), expected, rtol=1e-12)
-    assert (again.predict(X) == model.predict(X)).all()
-    assert again.to_dict() == data
-
-
 def conjunction_models(columns, labels, binarize, seed):
     """Fitted models of two classes, of three, and of real targets, with new samples."""
     X, new = samples(binarize, seed), samples(binarize, seed + 1)
@@ -431,39 +354,12 @@ def test_exports_of_conjunction_models(columns, labels, binarize, seed):
         else:
             np.testing.assert_allclose(code, expected, rtol=1e-12, atol=1e-12)
             np.testing.assert_allclose(sql, expected, rtol=1e-12, atol=1e-12)
-        data = json.loads(json.dumps(model.to_dict(), allow_nan=False))
-        again = type(model).from_dict(data)
-        assert again.predict(new).tolist() == expected.tolist()
-        assert again.to_dict() == model.to_dict()
-        assert again.to_text() == model.to_text()
-        assert again.rules_ == model.rules_
-        assert again.explain(new) == model.explain(new)
-        assert np.shape(again.coef_) == np.shape(model.coef_)
-        assert np.shape(again.intercept_) == np.shape(model.intercept_)
+        written = from_json(model, new.to_numpy())
+        if hasattr(model, "classes_"):
+            assert written == expected.tolist()
+        else:
+            np.testing.assert_allclose(written, expected, rtol=1e-12, atol=1e-12)
         assert len(model.to_frame()) == len(model.rules_)
         for rule in model.rules_:
             assert rule.names == tuple(columns[j] for j, _ in rule.literals)
             assert escape(rule.to_text()) in model._repr_html_()
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "message"),
-    [
-        (("type",), "RuleClassifier", "expected what ConjunctionLogisticRegression"),
-        (("conjunctions",), 3, "conjunctions must be a list"),
-        (("conjunctions", 0), [[9, True]], "pairs of a feature below 4"),
-        (("coef",), [[1.0]], "coef must hold finite numbers"),
-        (("coef", 0, 0), float("nan"), "coef must hold finite numbers"),
-        (("intercept",), 1.0, "intercept must hold finite numbers"),
-        (("coverages", 0), "many", "coverages must hold finite numbers"),
-        (("C",), None, "C must hold finite numbers"),
-        (("classes",), [1, 0], "ascending"),
-        (("version",), 2, "Upgrade sklboolean"),
-    ],
-)
-def test_bad_dictionaries_of_conjunction_models_are_errors(path, value, message):
-    X, y = table(90, 4)
-    data = ConjunctionLogisticRegression(C=1.0).fit(X, y).to_dict()
-    assert len(data["conjunctions"]) > 1
-    with pytest.raises(ValueError, match=message):
-        ConjunctionLogisticRegression.from_dict(changed(data, path, value))
