@@ -158,15 +158,15 @@ CASES = {
         AveragedPerceptron(average=None, multi_class="joint")
     ),
     "averaged_perceptron_aggressive": Case(
-        AveragedPerceptron(average="longest", aggressive=True)
+        AveragedPerceptron(average="longest", learning_rate="aggressive")
     ),
     "averaged_perceptron_shrinking": Case(
         AveragedPerceptron(
-            alpha=1e-4, learning_rate_schedule="inverse_sqrt", class_weight="balanced"
+            alpha=1e-4, learning_rate="inverse_sqrt", class_weight="balanced"
         )
     ),
     "averaged_perceptron_adagrad": Case(
-        AveragedPerceptron(learning_rate_schedule="adagrad"),
+        AveragedPerceptron(learning_rate="adagrad"),
         {"average": "longest"},
     ),
     "winnow": Case(Winnow(), {}),
@@ -174,13 +174,13 @@ CASES = {
     "winnow_complement": Case(Winnow(variant="complement", binarize=0.0), {}),
     "winnow_conjunction": Case(
         Winnow(
-            variant="complement", binarize=0.0, target="conjunction", average="longest"
+            variant="complement_conjunction", binarize=0.0, average="longest"
         )
     ),
     "consistent_halfspace": Case(ConsistentHalfspace(), {}),
     "consistent_halfspace_l1": Case(ConsistentHalfspace(norm="l1")),
     "consistent_halfspace_perceptron": Case(
-        ConsistentHalfspace(solver="modified_perceptron", sigma=0.1), {"max_starts": 2}
+        ConsistentHalfspace(sigma=0.1), {}
     ),
     # concepts
     "conjunction_classifier": Case(ConjunctionClassifier(), {}),

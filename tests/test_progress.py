@@ -164,7 +164,7 @@ def test_callbacks_see_each_step_and_change_nothing(estimator, data, capsys):
 def test_models_of_steps_are_those_of_shorter_fits(data):
     pytest.importorskip("sklearn.callback")
     recorder = Recorder()
-    model = AveragedPerceptron(max_iter=4, tol=None, random_state=0)
+    model = AveragedPerceptron(max_iter=4, random_state=0)
     clone(model).set_callbacks(recorder).fit(*data)
     for n_epochs in (1, 2, 3, 4):
         shorter = clone(model).set_params(max_iter=n_epochs).fit(*data)
@@ -209,7 +209,7 @@ def test_callbacks_reach_the_estimator_of_a_pipeline_and_a_search(data):
     assert recorder.events.count("setup") == 1
     assert "end epoch" in recorder.events
     recorder = Recorder()
-    search = GridSearchCV(AveragedPerceptron(tol=None), {"max_iter": [1, 2]}, cv=2)
+    search = GridSearchCV(AveragedPerceptron(), {"max_iter": [1, 2]}, cv=2)
     search.set_callbacks(recorder).fit(*data)
     # Two folds of 1 and 2 epochs, and the final fit.
     best = search.best_params_["max_iter"]

@@ -56,7 +56,7 @@ def scenario_rows(n, k):
         margin = np.abs(X @ u).min() / np.abs(u).sum()  # the largest entry of X is 1
         learners = (
             AveragedPerceptron(fit_intercept=False, **ONE_PASS),
-            Winnow(promotion=exp(margin), fit_intercept=False, **ONE_PASS),
+            Winnow(promotion=exp(margin), threshold=None, **ONE_PASS),
         )
         mistakes = [
             learner.partial_fit(X, signs > 0, classes=[False, True]).n_mistakes_

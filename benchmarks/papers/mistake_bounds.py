@@ -65,7 +65,7 @@ def winnow1(n_weights, **options):
     """
     threshold = n_weights / 2 + 0.25
     options = {"variant": "positive", **options, **ONE_PASS}
-    return Winnow(promotion=2.0, demotion=0.0, threshold=threshold, **options)
+    return Winnow(promotion=(2.0, 0.0), threshold=threshold, **options)
 
 
 def winnow(n_weights, promotion):
@@ -184,7 +184,8 @@ def class_rows(n, n_small, n_samples, n_seeds):
     bound = winnow1_mistake_bound(2 * n, k)
     for conjunction in (False, True):
         target = "conjunction" if conjunction else "disjunction"
-        learner = winnow1(2 * n, variant="complement", target=target)
+        variant = "complement_conjunction" if conjunction else "complement"
+        learner = winnow1(2 * n, variant=variant)
         draw = literals(n, k, negative=1, conjunction=conjunction)
         name = f"{target}s of {k} of {n}, negation"
         method = "negations added" + ", De Morgan" * conjunction

@@ -280,8 +280,8 @@ class OnlineClassifier(
     """An incremental classifier with epochs, warm starts, calibration and partitions.
 
     Besides the methods of `IncrementalClassifier` a subclass defines
-    ``_check_class_weights(weights)``, ``_scores(state, data, samples)``,
-    ``_has_converged(history, n_samples)`` and ``_check_partitions()``;
+    ``_check_class_weights(weights)``, ``_scores(state, data, samples)`` and
+    ``_check_partitions()``;
     ``_train(state, data, codes, weights, samples=None, one_pass=False,
     progress=SILENT)`` returns the trained state and its `History`. ``weights``, one for
     each sample or None, are the sizes of updates; ``samples`` are the numbers of those
@@ -393,7 +393,7 @@ class OnlineClassifier(
             sources = open_partitions(partitions)
             classes = given_classes(self, classes, resume)
             # One pool for all epochs, so that arrays are mapped or sent once.
-            with Parallel(n_jobs=self.n_jobs) as parallel:
+            with Parallel(n_jobs=getattr(self, "n_jobs", None)) as parallel:
                 infos = parallel(
                     delayed(describe_partition)(clone(self), number, *source)
                     for number, source in enumerate(sources)
@@ -437,10 +437,14 @@ class OnlineClassifier(
             state = state.average(states, updates, n_samples)
             history.append(sum(mistakes), sum(updates))
             progress.step(history.last)
-            if self._has_converged(history, sum(n_samples)):
+            if self._has_converged(history):
                 break
         progress.finish()
         return state, history
+
+    def _has_converged(self, history):
+        """Whether more epochs would change nothing."""
+        return False
 
     def _store_epochs(self, state, history, resume, *, one_pass=False):
         mistakes, earlier = history.mistakes, self.mistakes_per_epoch_ if resume else []

@@ -496,7 +496,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
             raise ValueError(TOO_LONG)
         return state, whole
 
-    def _has_converged(self, history, n_samples):
+    def _has_converged(self, history):
         return not history.updates[-1]
 
     def _decision(self, state, table):

@@ -1,10 +1,34 @@
 """The averaged perceptron."""
 
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.parameters import check_choice, check_real
-from sklboolean.linear_model._base import BaseOnlineLinear
+from sklboolean.linear_model._base import OLD_PARAMETERS, BaseOnlineLinear
 from sklboolean.linear_model._state import LoopConfig
 
 
+def schedule_in_learning_rate(name, value, params):
+    """Use learning_rate, which takes a number or the name of a schedule, instead."""
+    if name == "aggressive":
+        value = "aggressive" if value else "constant"
+    if value == "constant":
+        return
+    rate = params["learning_rate"]
+    if not isinstance(rate, str) and rate != 1:
+        raise ValueError(
+            f"{name}={value!r} with learning_rate={rate} is not supported since "
+            f"version 0.3. Set learning_rate={value!r}, divide a margin that is a "
+            f"number by {rate}, and multiply alpha by it."
+        )
+    # The size of an aggressive update follows no other schedule.
+    if rate != "aggressive":
+        params["learning_rate"] = value
+
+
+@old_parameters(
+    learning_rate_schedule=schedule_in_learning_rate,
+    aggressive=schedule_in_learning_rate,
+    **OLD_PARAMETERS,
+)
 class AveragedPerceptron(BaseOnlineLinear):
     """Perceptron that predicts with the mean of its hypotheses.
 
@@ -16,24 +40,23 @@ class AveragedPerceptron(BaseOnlineLinear):
         Which hypothesis predicts. "mean": the mean of the hypotheses after each
         sample. "longest": the hypothesis that survived the most samples. None: the
         last one.
-    learning_rate : float, default=1.0
-        Size of an update, above 0. It matters only relative to ``margin``.
-    learning_rate_schedule : {"constant", "inverse_sqrt", "adagrad"}, default="constant"
-        "constant", proportional to ``1 / sqrt(t)``, or AdaGrad (per feature).
+    learning_rate : float or {"inverse_sqrt", "adagrad", "aggressive"}, default=1.0
+        Size of an update. A number above 0: always this one, which matters only
+        relative to ``margin``. "inverse_sqrt": ``1 / sqrt(t)`` after t samples.
+        "adagrad": AdaGrad's, for each feature. "aggressive": the size with which the
+        score reaches the margin.
     margin : float, pair of floats or "auto", default="auto"
         Update also when a sample is classified correctly with a score below the margin
         (thick separator). A pair gives the margins of positive and negative samples.
         "auto": what an update adds to the score of its own sample, on average:
-        ``learning_rate`` times the mean number of ones of a sample. Where features are
+        the learning rate times the mean number of ones of a sample. Where features are
         not Boolean it is the mean sum of their squares ("adagrad": of their absolute
         values). With "inverse_sqrt" the margin falls with the size of an update: it is
         divided by ``sqrt(t)`` too. The mean is that of the first training call; later
         chunks of a stream keep it. Set a number if the first chunk is small or unusual.
         0 updates on mistakes only.
-    aggressive : bool, default=False
-        Choose the size of each update so that the score reaches the margin.
     alpha : float, default=0.0
-        L2 penalty: every sample shrinks the weights by ``1 - learning_rate * alpha``.
+        L2 penalty: every sample shrinks the weights by ``1 - rate * alpha``.
     fit_intercept : bool, default=True
         Learn a threshold. False: the threshold is 0.
     multi_class : {"ovr", "joint"}, default="ovr"
@@ -41,19 +64,12 @@ class AveragedPerceptron(BaseOnlineLinear):
         "joint" updates the correct class and its strongest rival on a mistake.
     max_iter : int, default=10
         Maximum number of passes over the training data.
-    tol : float or None, default=None
-        Stop when the error rate in training has not fallen by ``tol`` for
-        ``n_iter_no_change`` passes. None: make all passes.
     shuffle : bool, default=True
         Use a new random order in each pass of ``fit``. ``partial_fit`` and
         ``fit_partitions`` keep the order.
     early_stopping : bool, default=False
-        Hold out samples, stop when the log-loss on them stops falling, and keep the
-        best pass.
-    validation_fraction : float, default=0.1
-        Fraction of samples held out for ``early_stopping``, between 0 and 1.
-    n_iter_no_change : int, default=5
-        Number of passes without improvement before training stops.
+        Hold out a tenth of the samples, stop when the log-loss on them has not fallen
+        for five passes, and keep the best pass.
     class_weight : dict, "balanced" or None, default=None
         Factor on the updates of each class. "balanced": inversely proportional to the
         class frequencies.
@@ -62,9 +78,6 @@ class AveragedPerceptron(BaseOnlineLinear):
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling and of held-out samples. An int makes the result
         reproducible.
-    n_jobs : int or None, default=None
-        Number of tasks of ``fit_partitions``. ``fit`` trains all classes in one pass,
-        in one thread.
     verbose : int, default=0
         1 prints one line for each pass.
 
@@ -132,30 +145,23 @@ class AveragedPerceptron(BaseOnlineLinear):
     _has_auto_margin = True
 
     def __init__(
-        self, *, average="mean", learning_rate=1.0, learning_rate_schedule="constant",
-        margin="auto", aggressive=False, alpha=0.0, fit_intercept=True,
-        multi_class="ovr", max_iter=10, tol=None, shuffle=True, early_stopping=False,
-        validation_fraction=0.1, n_iter_no_change=5, class_weight=None,
-        warm_start=False, random_state=None, n_jobs=None, verbose=0,
+        self, *, average="mean", learning_rate=1.0, margin="auto", alpha=0.0,
+        fit_intercept=True, multi_class="ovr", max_iter=10, shuffle=True,
+        early_stopping=False, class_weight=None, warm_start=False, random_state=None,
+        verbose=0,
     ):  # fmt: skip
         self.average = average
         self.learning_rate = learning_rate
-        self.learning_rate_schedule = learning_rate_schedule
         self.margin = margin
-        self.aggressive = aggressive
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.multi_class = multi_class
         self.max_iter = max_iter
-        self.tol = tol
         self.shuffle = shuffle
         self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
-        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def fit(self, X, y=None, sample_weight=None) -> "AveragedPerceptron":
@@ -184,15 +190,18 @@ class AveragedPerceptron(BaseOnlineLinear):
         return super().fit(X, y, sample_weight)
 
     def _config(self):
-        check_real(self.learning_rate, "learning_rate", 0.0, strict=True)
+        schedule, rate = "constant", self.learning_rate
+        if isinstance(rate, str):
+            schedules = ("a number", "inverse_sqrt", "adagrad", "aggressive")
+            schedule, rate = check_choice(rate, "learning_rate", schedules), 1.0
+        check_real(rate, "learning_rate", 0.0, strict=True)
         check_real(self.alpha, "alpha", 0.0)
-        schedules = ("constant", "inverse_sqrt", "adagrad")
-        check_choice(self.learning_rate_schedule, "learning_rate_schedule", schedules)
         margin = self._margins()
-        if self.aggressive and margin is not None and min(margin) == 0:
+        if schedule == "aggressive" and margin is not None and min(margin) == 0:
             raise ValueError(
-                "aggressive=True needs a margin above 0, to which an update moves "
-                f"the score; got margin={self.margin}. Set margin='auto', for example."
+                "learning_rate='aggressive' needs a margin above 0, to which an update "
+                f"moves the score; got margin={self.margin}. Set margin='auto', for "
+                "example."
             )
         return LoopConfig(
             rule="additive",
@@ -201,7 +210,7 @@ class AveragedPerceptron(BaseOnlineLinear):
             average=self.average,
             fit_intercept=bool(self.fit_intercept),
             joint=self.multi_class == "joint" and len(self.classes_) > 2,
-            schedule="aggressive" if self.aggressive else self.learning_rate_schedule,
-            rate=float(self.learning_rate),
+            schedule=schedule,
+            rate=float(rate),
             alpha=float(self.alpha),
         )

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import History, OnlineClassifier
 from sklboolean._core.bits import always_true
 from sklboolean._core.calibration import break_ties
+from sklboolean._core.deprecation import Gone
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import linear_formula
 from sklboolean._core.memory import MemoryCost
@@ -20,6 +21,7 @@ from sklboolean._core.parameters import (
     check_choice,
     check_integer,
     check_real,
+    refuse_changed_params,
 )
 from sklboolean._core.progress import SILENT
 from sklboolean._core.validation import (
@@ -37,6 +39,22 @@ from sklboolean.linear_model._epochs import (
 )
 from sklboolean.linear_model._loop import OnlineLoop, score_samples
 from sklboolean.linear_model._state import LinearState
+
+VALIDATION_FRACTION = 0.1  # of the samples, for early stopping
+N_ITER_NO_CHANGE = 5  # passes after which early stopping gives up
+
+
+def jobs_of_partitions(name, value, params):
+    """Call fit_partitions within joblib.parallel_config(n_jobs=...) instead."""
+
+
+HOLD_OUT = "Set early_stopping=False and choose max_iter with GridSearchCV."
+OLD_PARAMETERS = {
+    "tol": Gone(None, "Set max_iter, or early_stopping=True."),
+    "validation_fraction": Gone(VALIDATION_FRACTION, HOLD_OUT),
+    "n_iter_no_change": Gone(N_ITER_NO_CHANGE, HOLD_OUT),
+    "n_jobs": jobs_of_partitions,
+}
 
 
 class BaseOnlineLinear(ExportMixin, OnlineClassifier):
@@ -59,14 +77,6 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
         check_choice(self.average, "average", ("mean", "longest", None))
         check_choice(self.multi_class, "multi_class", ("ovr", "joint"))
         check_integer(self.max_iter, "max_iter", 1)
-        if self.tol is not None:
-            check_real(self.tol, "tol", 0.0)
-        check_integer(self.n_iter_no_change, "n_iter_no_change", 1)
-        check_real(self.validation_fraction, "validation_fraction", 0.0, strict=True)
-        if self.validation_fraction >= 1:
-            raise ValueError(
-                f"validation_fraction must be below 1; got {self.validation_fraction}."
-            )
         self._margins()
 
     def _margins(self):
@@ -100,8 +110,8 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
             )
         if self.early_stopping:
             raise ValueError(
-                "early_stopping=True holds out samples of one table; with "
-                "fit_partitions use tol, which watches the training mistakes."
+                "early_stopping=True holds out samples of one table: use fit, or set "
+                "max_iter."
             )
         if self.class_weight == "balanced":
             raise ValueError(
@@ -146,18 +156,10 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
         return weights
 
     def _resume_params(self):
-        config = self._config()
-        return {
-            "average": config.average,
-            "learning_rate_schedule": (
-                "adagrad" if config.schedule == "adagrad" else "not adagrad"
-            ),
-            "variant": config.rule,
-            "target": "conjunction" if config.flipped else "disjunction",
-            "fit_intercept": config.fit_intercept,
-            "binarize": config.binarize,
-            "multi_class": "joint" if config.joint else "ovr",
-        }
+        return _fixed_params(self._config())
+
+    def _check_resumable(self, params):
+        refuse_changed_params(_fixed_params(self._state.config), params)
 
     def _init_state(self):
         n_classes = len(self.classes_)
@@ -188,10 +190,7 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
             run_epoch(loop, state, order.next(), history)
             stop = progress.step(history.last, lambda model: model._store(state.copy()))
             if held_out is not None:
-                held_out.measure(state)
-                stop |= self._stopped_falling(held_out.losses, self.tol or 0.0)
-            else:
-                stop |= self._has_converged(history, len(samples))
+                stop |= held_out.measure(state) >= N_ITER_NO_CHANGE
             if stop:
                 break
         loop.finish()
@@ -199,31 +198,17 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
 
     def _hold_out(self, samples, codes, rng):
         """Split samples into those for training and those for early stopping."""
-        n_held_out = int(np.ceil(self.validation_fraction * len(samples)))
+        n_held_out = int(np.ceil(VALIDATION_FRACTION * len(samples)))
         n_classes = len(self.classes_)
         if min(n_held_out, len(samples) - n_held_out) < n_classes:
             raise ValueError(
                 f"early_stopping would hold out {n_held_out} of {len(samples)} "
                 f"samples, but each part needs one of each of the {n_classes} classes: "
-                "give more samples or another validation_fraction."
+                "give more samples, or set early_stopping=False."
             )
-        how = {"test_size": self.validation_fraction, "random_state": rng}
+        how = {"test_size": VALIDATION_FRACTION, "random_state": rng}
         train, held_out = train_test_split(samples, stratify=codes[samples], **how)
         return np.sort(train), held_out
-
-    def _has_converged(self, history, n_samples):
-        if self.tol is None:
-            return False
-        rates = [mistakes / n_samples for mistakes in history.mistakes]
-        return self._stopped_falling(rates, self.tol)
-
-    def _stopped_falling(self, losses, tol):
-        """Test whether losses did not fall by tol for ``n_iter_no_change`` epochs."""
-        least, n_waited = np.inf, 0
-        for loss in losses:
-            n_waited = 0 if loss < least - tol else n_waited + 1
-            least = min(least, loss)
-        return n_waited >= self.n_iter_no_change
 
     def _scores(self, state, data, samples):
         weights, intercept = state.hypothesis(self.average)
@@ -287,6 +272,20 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
         check_real(threshold, "threshold", 0.0)
         self.coef_ = np.where(np.abs(self.coef_) <= threshold, 0.0, self.coef_)
         return self
+
+
+def _fixed_params(config):
+    """Name what a state depends on, by the parameter that says it."""
+    params = {
+        "average": config.average,
+        "learning_rate": "adagrad" if config.schedule == "adagrad" else "not adagrad",
+        "variant": config.rule + "_conjunction" * config.flipped,
+        "binarize": config.binarize,
+        "multi_class": "joint" if config.joint else "ovr",
+    }
+    if config.rule == "additive":
+        return params | {"fit_intercept": config.fit_intercept}
+    return params | {"threshold": "not None" if config.fit_intercept else None}
 
 
 def _as_decision(scores):

@@ -9,12 +9,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
-from sklboolean._core.calibration import fit_slope, predicted_codes
-from sklboolean._core.damage import labels_of, require_shape
+from sklboolean._core.calibration import fit_slope
+from sklboolean._core.damage import require_shape
+from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import linear_formula
 from sklboolean._core.labels import check_two_classes, encode_classes
-from sklboolean._core.parameters import check_choice, check_integer, check_real
+from sklboolean._core.parameters import check_choice, check_real
 from sklboolean._core.validation import (
     validate_data_strict,
     warn_user,
@@ -27,7 +28,31 @@ from sklboolean.linear_model._separation import (
     modified_perceptron,
 )
 
+# Each random start is good with a probability of at least 0.15.
+MAX_STARTS = 40
 
+
+def solver_in_sigma(name, value, params):
+    """Use sigma instead: None is linear programming, a cosine the perceptron."""
+    if value == "linprog":
+        params["sigma"] = None
+    elif params["sigma"] is None:
+        params["sigma"] = 0.05
+
+
+def constant_starts(name, value, params):
+    """Leave it out: the modified perceptron makes up to 40 random starts."""
+
+
+@old_parameters(
+    solver=solver_in_sigma,
+    max_starts=constant_starts,
+    abstain_label=Gone(
+        None,
+        "Use np.where(abs(model.decision_function(X)) <= model.sigma, label, "
+        "model.predict(X)).",
+    ),
+)
 class ConsistentHalfspace(
     ExportMixin, DecisionClassifierMixin, ClassifierMixin, BaseEstimator
 ):
@@ -35,51 +60,42 @@ class ConsistentHalfspace(
 
     Parameters
     ----------
-    solver : {"linprog", "modified_perceptron"}, default="linprog"
-        "linprog": the halfspace of largest margin, by linear programming; if none
-        classifies all samples correctly, the one of least total error.
-        "modified_perceptron": a halfspace that is correct wherever its margin exceeds
-        ``sigma``, in time that does not depend on the margin (Blum, Frieze, Kannan,
-        Vempala).
     norm : {"l2", "l1"}, default="l2"
-        Norm of the weights in which "linprog" measures the margin. Use "l1" for sparse
-        weights.
-    sigma : float, default=0.05
-        Cosine between 0 and 1 up to which "modified_perceptron" gives no guarantee. A
-        smaller one takes longer.
-    max_starts : int, default=10
-        Maximum number of random starts of "modified_perceptron". Raise it if none
-        succeeds.
-    abstain_label : same type as the labels or None, default=None
-        Label that ``predict`` of "modified_perceptron" returns where the margin is at
-        most ``sigma``. None: the class of the nearer side.
+        Norm of the weights in which linear programming measures the margin. Use "l1"
+        for sparse weights.
+    sigma : float or None, default=None
+        None: the halfspace of largest margin, by linear programming; if none classifies
+        all samples correctly, the one of least total error. A cosine between 0 and 1:
+        the modified perceptron of Blum, Frieze, Kannan and Vempala finds a halfspace
+        that is correct wherever its margin exceeds ``sigma``, in time that does not
+        depend on the margin. Try 0.05; a smaller one takes longer.
     random_state : int, RandomState instance or None, default=None
-        Seed of the starts of "modified_perceptron".
+        Seed of the random starts of the modified perceptron.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The class labels.
     coef_ : ndarray of shape (1, n_features)
-        Weights of norm 1 (with the intercept for "modified_perceptron").
+        Weights of norm 1 (with the intercept for the modified perceptron).
     intercept_ : ndarray of shape (1,)
         Minus the threshold.
     is_consistent_ : bool
         Whether the halfspace classifies every training sample correctly.
     margin_ : float
         Smallest signed distance of a training sample from the boundary; negative if a
-        sample is misclassified. For "modified_perceptron" the smallest signed cosine.
+        sample is misclassified. With ``sigma`` the smallest signed cosine.
     margin_bound_ : float or None
         Upper bound on the margin of any halfspace, proved by `sample_weights_`: half
         the distance between two weighted means of the classes. 0 up to rounding if the
-        classes cannot be separated. None for "modified_perceptron".
+        classes cannot be separated. None with ``sigma``.
     sample_weights_ : ndarray of shape (n_samples,) or None
         Weights of the training samples in those means. They add up to one half in each
         class.
     n_mistakes_ : int or None
-        Updates of "modified_perceptron" over all starts.
+        Updates of the modified perceptron over all starts.
     n_undecided_ : int or None
-        Training samples within ``sigma`` of the boundary, for "modified_perceptron".
+        Training samples within ``sigma`` of the boundary.
     calibration_slope_ : float
         Slope of the sigmoid of ``predict_proba``, fitted to the training scores and two
         imagined samples, one classified correctly and one not.
@@ -91,8 +107,8 @@ class ConsistentHalfspace(
     Warns
     -----
     ConvergenceWarning
-        If no halfspace classifies all samples correctly ("linprog"), or if none was
-        found ("modified_perceptron").
+        If no halfspace classifies all samples correctly, or with ``sigma`` if none was
+        found in 40 starts.
 
     See Also
     --------
@@ -103,10 +119,10 @@ class ConsistentHalfspace(
     -----
     From a good start the modified perceptron makes at most ``ln(n) / sigma**2``
     mistakes over ``n`` weights; a random start is good with a probability of at least
-    0.15.
+    0.15, so one of 40 is with a probability of 0.998.
 
     A sample of weight 0 is left out. Other sample weights matter where no halfspace is
-    correct: "linprog" then weighs the errors.
+    correct: linear programming then weighs the errors.
 
     References
     ----------
@@ -124,15 +140,9 @@ class ConsistentHalfspace(
     0.354
     """
 
-    def __init__(
-        self, *, solver="linprog", norm="l2", sigma=0.05, max_starts=10,
-        abstain_label=None, random_state=None,
-    ):  # fmt: skip
-        self.solver = solver
+    def __init__(self, *, norm="l2", sigma=None, random_state=None):
         self.norm = norm
         self.sigma = sigma
-        self.max_starts = max_starts
-        self.abstain_label = abstain_label
         self.random_state = random_state
 
     def __sklearn_tags__(self):
@@ -173,7 +183,6 @@ class ConsistentHalfspace(
                 X = without_duplicates(sparse.csr_array(X))
             check_two_classes(y)
             self.classes_, codes = encode_classes(y)
-            self._check_abstain_label()
             weights = checked_weights(sample_weight, len(y))
             kept = np.flatnonzero(weights)
             codes = codes[kept]
@@ -188,32 +197,23 @@ class ConsistentHalfspace(
         return self
 
     def _check_params(self):
-        check_choice(self.solver, "solver", ("linprog", "modified_perceptron"))
         check_choice(self.norm, "norm", ("l2", "l1"))
+        if self.sigma is None:
+            return
         check_real(self.sigma, "sigma", 0.0, strict=True)
         if self.sigma >= 1:
             raise ValueError(
                 f"sigma is a cosine and must be below 1; got {self.sigma}."
             )
-        check_integer(self.max_starts, "max_starts", 1)
-
-    def _check_abstain_label(self):
-        kind = np.asarray(self.abstain_label).dtype.kind
-        if self.abstain_label is not None and kind != self.classes_.dtype.kind:
-            raise ValueError(
-                f"abstain_label={self.abstain_label!r} must be of the same type as the "
-                f"classes {self.classes_.tolist()}."
-            )
 
     def _set_fitted_attributes(self, X, codes, weights, kept, n_samples):
         signs = np.where(codes == 1, 1.0, -1.0)
-        if self.solver == "linprog":
+        if self.sigma is None:
             self._fit_linprog(X, signs, weights, kept, n_samples)
         else:
             self._fit_perceptron(X, signs)
         w, b = self.coef_[0], self.intercept_[0]
-        is_linprog = self.solver == "linprog"
-        scores = X @ w + b if is_linprog else _cosines(X, w, b)
+        scores = X @ w + b if self.sigma is None else _cosines(X, w, b)
         self.calibration_slope_ = fit_slope(scores, codes, weights)
 
     def _linprog(self, X, signs, weights):
@@ -251,7 +251,7 @@ class ConsistentHalfspace(
     def _fit_perceptron(self, X, signs):
         rows, rng = _add_constant(X), check_random_state(self.random_state)
         w, self.n_mistakes_, found = modified_perceptron(
-            rows, signs, self.sigma, self.max_starts, rng
+            rows, signs, self.sigma, MAX_STARTS, rng
         )
         self.coef_, self.intercept_ = w[None, :-1], w[-1:]
         cosines = _cosines(X, w[:-1], w[-1])
@@ -262,11 +262,10 @@ class ConsistentHalfspace(
         if not found:
             n_wrong = np.count_nonzero(signs * cosines < -self.sigma)
             warn_user(
-                f"In {self.max_starts} starts no halfspace was found that is correct "
+                f"In {MAX_STARTS} starts no halfspace was found that is correct "
                 f"wherever its margin exceeds sigma={self.sigma}; the best "
                 f"misclassifies {n_wrong} such samples. Probably none is correct on "
-                "all samples: solver='linprog' would prove it. Otherwise raise "
-                "max_starts.",
+                "all samples: sigma=None would prove it.",
                 ConvergenceWarning,
             )
 
@@ -281,7 +280,7 @@ class ConsistentHalfspace(
         Returns
         -------
         scores : ndarray of shape (n_samples,), dtype float64
-            Positive for the second class. For "modified_perceptron": cosines.
+            Positive for the second class. With ``sigma``: cosines.
         """
         check_is_fitted(self)
         X = validate_data_strict(
@@ -293,25 +292,6 @@ class ConsistentHalfspace(
         if self.sample_weights_ is None:
             return _cosines(X, self.coef_[0], self.intercept_[0])
         return X @ self.coef_[0] + self.intercept_[0]
-
-    def predict(self, X) -> np.ndarray:
-        """Predict the class label of each sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Features.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            Labels among ``classes_``, or ``abstain_label``.
-        """
-        scores = self.decision_function(X)
-        labels = labels_of(self.classes_, predicted_codes(scores))
-        if self.abstain_label is None or self.sample_weights_ is not None:
-            return labels
-        return np.where(np.abs(scores) <= self.sigma, self.abstain_label, labels)
 
     def _formula(self):
         # Cosines divide the sum by the length of the sample.

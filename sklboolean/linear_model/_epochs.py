@@ -101,14 +101,22 @@ class HeldOutLoss:
     """
 
     def __init__(self, state, compute_scores, codes, samples):
-        self.best, self.losses = state, []
+        self.best, self.least_loss, self.n_waited = state, np.inf, 0
         self.compute_scores, self.samples = compute_scores, samples
         self.codes = codes[samples]
 
     def measure(self, state):
-        """Measure the loss of calibrated scores; copy the state if it is the best."""
+        """Measure the loss of calibrated scores; copy the state if it is the best.
+
+        Returns
+        -------
+        n_waited : int
+            Number of epochs since the best one.
+        """
         scores = self.compute_scores(state, samples=self.samples)
         loss = calibrated_loss(scores, self.codes, np.ones(len(self.codes)))
-        if loss < min(self.losses, default=np.inf):
-            self.best = state.copy()
-        self.losses.append(loss)
+        if loss < self.least_loss:
+            self.best, self.least_loss, self.n_waited = state.copy(), loss, 0
+        else:
+            self.n_waited += 1
+        return self.n_waited

@@ -1,10 +1,54 @@
 """Winnow: a linear classifier with multiplicative updates."""
 
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.parameters import check_choice, check_real
-from sklboolean.linear_model._base import BaseOnlineLinear
+from sklboolean.linear_model._base import OLD_PARAMETERS, BaseOnlineLinear
 from sklboolean.linear_model._state import LoopConfig
 
+CONJUNCTION = "_conjunction"  # ends the variants that learn a conjunction
+VARIANTS = (
+    "balanced", "positive", "complement", "positive_conjunction",
+    "complement_conjunction",
+)  # fmt: skip
 
+
+def demotion_in_promotion(name, value, params):
+    """Use a pair, promotion=(promotion, demotion), instead."""
+    if value is not None:
+        params["promotion"] = params["promotion"], value
+
+
+def target_in_variant(name, value, params):
+    """Use variant='positive_conjunction' or 'complement_conjunction' instead."""
+    if value == "disjunction":
+        return
+    if params["variant"] == "balanced":
+        raise ValueError(
+            f"target={value!r} with variant='balanced' is not supported since version "
+            "0.3: the balanced variant learns either target. Leave target out."
+        )
+    params["variant"] += CONJUNCTION
+
+
+def intercept_in_threshold(name, value, params):
+    """Use threshold=None, which is a fixed threshold of 0, instead."""
+    if value or params["variant"] != "balanced":
+        return
+    if params["threshold"] not in ("auto", 0):
+        raise ValueError(
+            f"fit_intercept=False with threshold={params['threshold']!r} is not "
+            "supported since version 0.3. Use threshold=None, and a column of ones "
+            "for another threshold than 0."
+        )
+    params["threshold"] = None
+
+
+@old_parameters(
+    demotion=demotion_in_promotion,
+    target=target_in_variant,
+    fit_intercept=intercept_in_threshold,
+    **OLD_PARAMETERS,
+)
 class Winnow(BaseOnlineLinear):
     """Linear classifier that multiplies its weights, for many irrelevant features.
 
@@ -14,23 +58,24 @@ class Winnow(BaseOnlineLinear):
 
     Parameters
     ----------
-    variant : {"balanced", "positive", "complement"}, default="balanced"
+    variant : str, default="balanced"
         "balanced": two factors for each feature; the weight is their difference.
         "positive": one positive weight and a fixed threshold, for features of at least
         0 (Littlestone). "complement": the same over each feature and its negation, for
-        features between 0 and 1.
-    promotion : float, default=1.1
+        features between 0 and 1. These learn a disjunction. "positive_conjunction" and
+        "complement_conjunction" learn the disjunction of negations that makes a sample
+        negative (De Morgan), for features between 0 and 1.
+    promotion : float or pair of floats, default=1.1
         Factor above 1 on the weights of active features when a positive sample is
         misclassified: ``promotion ** x``. A larger one learns faster and less stably.
-    demotion : float or None, default=None
-        Factor when a negative sample is misclassified. None: ``1 / promotion``. 0:
-        weights are set to 0 (Winnow 1), which fails with noisy labels.
-    threshold : float or "auto", default="auto"
-        Score above which a sample is positive. "auto": 0 when balanced, otherwise the
-        number of features (counted with their negations for "complement").
-    target : {"disjunction", "conjunction"}, default="disjunction"
-        "conjunction" learns the disjunction of negations that makes a sample negative
-        (De Morgan). Use it with "positive" and "complement".
+        When a negative sample is misclassified the factor is ``1 / promotion``, or the
+        second of a pair. ``(2, 0)`` sets weights to 0 (Winnow 1), which fails with
+        noisy labels.
+    threshold : float, "auto" or None, default="auto"
+        Score above which a sample is positive. "auto": the number of features (counted
+        with their negations for "complement"); when balanced, a threshold that is
+        learned by a constant feature. A number is where that one starts. None: always
+        0.
     margin : float or pair of floats, default=1.0
         Update also when a sample is classified correctly with a score below the margin
         (thick separator). A pair gives the margins of positive and negative samples.
@@ -38,8 +83,6 @@ class Winnow(BaseOnlineLinear):
         Which hypothesis predicts. "mean": the mean of the hypotheses after each
         sample. "longest": the hypothesis that survived the most samples. None: the
         last one.
-    fit_intercept : bool, default=True
-        Add a constant feature. Only "balanced" has one.
     binarize : float, None or "passthrough", default="passthrough"
         A value above it is true. None: the features must be 0 or 1. "passthrough": the
         features are numbers, used as they are.
@@ -48,19 +91,12 @@ class Winnow(BaseOnlineLinear):
         "joint" updates the correct class and its strongest rival on a mistake.
     max_iter : int, default=10
         Maximum number of passes over the training data.
-    tol : float or None, default=None
-        Stop when the error rate in training has not fallen by ``tol`` for
-        ``n_iter_no_change`` passes. None: make all passes.
     shuffle : bool, default=True
         Use a new random order in each pass of ``fit``. ``partial_fit`` and
         ``fit_partitions`` keep the order.
     early_stopping : bool, default=False
-        Hold out samples, stop when the log-loss on them stops falling, and keep the
-        best pass.
-    validation_fraction : float, default=0.1
-        Fraction of samples held out for ``early_stopping``, between 0 and 1.
-    n_iter_no_change : int, default=5
-        Number of passes without improvement before training stops.
+        Hold out a tenth of the samples, stop when the log-loss on them has not fallen
+        for five passes, and keep the best pass.
     class_weight : dict, "balanced" or None, default=None
         Exponent of the factors in updates of each class. "balanced": inversely
         proportional to the class frequencies.
@@ -69,9 +105,6 @@ class Winnow(BaseOnlineLinear):
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling and of held-out samples. An int makes the result
         reproducible.
-    n_jobs : int or None, default=None
-        Number of tasks of ``fit_partitions``. ``fit`` trains all classes in one pass,
-        in one thread.
     verbose : int, default=0
         1 prints one line for each pass.
 
@@ -139,32 +172,24 @@ class Winnow(BaseOnlineLinear):
     """
 
     def __init__(
-        self, *, variant="balanced", promotion=1.1, demotion=None, threshold="auto",
-        target="disjunction", margin=1.0, average="mean", fit_intercept=True,
-        binarize="passthrough", multi_class="ovr", max_iter=10, tol=None, shuffle=True,
-        early_stopping=False, validation_fraction=0.1, n_iter_no_change=5,
-        class_weight=None, warm_start=False, random_state=None, n_jobs=None, verbose=0,
+        self, *, variant="balanced", promotion=1.1, threshold="auto", margin=1.0,
+        average="mean", binarize="passthrough", multi_class="ovr", max_iter=10,
+        shuffle=True, early_stopping=False, class_weight=None, warm_start=False,
+        random_state=None, verbose=0,
     ):  # fmt: skip
         self.variant = variant
         self.promotion = promotion
-        self.demotion = demotion
         self.threshold = threshold
-        self.target = target
         self.margin = margin
         self.average = average
-        self.fit_intercept = fit_intercept
         self.binarize = binarize
         self.multi_class = multi_class
         self.max_iter = max_iter
-        self.tol = tol
         self.shuffle = shuffle
         self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
-        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def __sklearn_tags__(self):
@@ -202,50 +227,66 @@ class Winnow(BaseOnlineLinear):
 
     def _check_params(self):
         super()._check_params()
-        check_choice(self.variant, "variant", ("balanced", "positive", "complement"))
-        check_choice(self.target, "target", ("disjunction", "conjunction"))
-        check_real(self.promotion, "promotion", 1.0, strict=True)
-        if self.demotion is not None:
-            check_real(self.demotion, "demotion", 0.0)
-        if self.target == "conjunction" and self.multi_class == "joint":
+        check_choice(self.variant, "variant", VARIANTS)
+        self._factors()
+        if self._is_flipped() and self.multi_class == "joint":
             raise ValueError(
-                "target='conjunction' trains each class against the rest: set "
+                f"variant={self.variant!r} trains each class against the rest: set "
                 "multi_class='ovr'."
             )
         if isinstance(self.threshold, str) and self.threshold != "auto":
             raise ValueError(
-                f"threshold must be a number or 'auto'; got {self.threshold!r}."
+                f"threshold must be a number, 'auto' or None; got {self.threshold!r}."
             )
-        if not isinstance(self.threshold, str):
+        if not (self.threshold is None or isinstance(self.threshold, str)):
             check_real(self.threshold, "threshold")
 
+    def _factors(self):
+        """Check ``promotion`` and return the factors of promotion and demotion."""
+        if not isinstance(self.promotion, tuple | list):
+            check_real(self.promotion, "promotion", 1.0, strict=True)
+            return float(self.promotion), float(1 / self.promotion)
+        if len(self.promotion) != 2:
+            raise ValueError(
+                "promotion must be a number or a pair of numbers; got "
+                f"{self.promotion}."
+            )
+        promotion, demotion = self.promotion
+        check_real(promotion, "promotion", 1.0, strict=True)
+        check_real(demotion, "promotion[1]", 0.0)
+        return float(promotion), float(demotion)
+
+    def _is_flipped(self):
+        """Whether the complement of the class is learned (De Morgan)."""
+        return self.variant.endswith(CONJUNCTION)
+
     def _rule(self):
-        """Name the rule of the loop: a flipped positive rule sees negations only."""
-        flipped = self.target == "conjunction"
-        return "complement" if flipped and self.variant == "positive" else self.variant
+        """Name the rule of the loop: a conjunction is learned from negations."""
+        return "complement" if self._is_flipped() else self.variant
+
+    def _threshold(self, n_features):
+        if self.threshold is None:
+            return 0.0
+        if self.threshold != "auto":
+            return float(self.threshold)
+        is_doubled = self.variant.startswith("complement")
+        return 0.0 if self.variant == "balanced" else n_features * (1.0 + is_doubled)
 
     def _config(self):
         rule, n_features = self._rule(), self.n_features_in_
-        only_negations = rule == "complement" and self.variant == "positive"
-        if self.threshold != "auto":
-            threshold = float(self.threshold)
-        elif rule == "balanced":
-            threshold = 0.0
-        else:
-            threshold = float(n_features * (2 if self.variant == "complement" else 1))
+        only_negations = self.variant == "positive_conjunction"
+        promotion, demotion = self._factors()
         return LoopConfig(
             rule=rule,
             n_features=n_features,
             margin=self._margins(),
             average=self.average,
-            fit_intercept=bool(self.fit_intercept) and rule == "balanced",
+            fit_intercept=rule == "balanced" and self.threshold is not None,
             joint=self.multi_class == "joint" and len(self.classes_) > 2,
-            flipped=self.target == "conjunction",
-            threshold=threshold,
-            promotion=float(self.promotion),
-            demotion=float(
-                1 / self.promotion if self.demotion is None else self.demotion
-            ),
+            flipped=self._is_flipped(),
+            threshold=self._threshold(n_features),
+            promotion=promotion,
+            demotion=demotion,
             initial=(0.0 if only_negations else 1.0, 1.0),
             binarize=self.binarize,
         )
@@ -267,7 +308,7 @@ class Winnow(BaseOnlineLinear):
             )
         if self._rule() == "complement" and largest > 1:
             raise ValueError(
-                f"variant={self.variant!r} with target={self.target!r} uses the "
-                f"negation 1 - x, but X holds {largest:g}: use variant='balanced', or "
-                "binarize=0.0 (true where X > 0)."
+                f"variant={self.variant!r} uses the negation 1 - x, but X holds "
+                f"{largest:g}: use variant='balanced', or binarize=0.0 (true where "
+                "X > 0)."
             )

@@ -57,10 +57,11 @@ def test_class_weights_count_as_weights():
 def test_steps_that_do_not_grow_with_weights_leave_them_out():
     X, y = problem()
     weights, Z = np.linspace(0.1, 5.0, 200), X * np.linspace(-2, 3, 30)
-    adagrad = AveragedPerceptron(learning_rate_schedule="adagrad", learning_rate=0.5)
+    adagrad = AveragedPerceptron(learning_rate="adagrad")
     adagrad.fit(Z, y, sample_weight=weights)
-    assert adagrad.margin_[0] == pytest.approx(0.5 * np.abs(Z).sum() / 200)
-    aggressive = AveragedPerceptron(aggressive=True).fit(X, y, sample_weight=weights)
+    assert adagrad.margin_[0] == pytest.approx(np.abs(Z).sum() / 200)
+    aggressive = AveragedPerceptron(learning_rate="aggressive")
+    aggressive.fit(X, y, sample_weight=weights)
     assert aggressive.margin_[0] == float(auto_margin(X, 1))
 
 
@@ -115,11 +116,9 @@ def test_partitions_agree_on_the_mean_over_all_samples():
     same_model(alone, AveragedPerceptron(max_iter=3, shuffle=False).fit(X, y))
 
 
-@pytest.mark.parametrize("aggressive", [False, True])
-def test_samples_without_ones_have_a_margin(aggressive):
-    model = AveragedPerceptron(aggressive=aggressive).fit(
-        np.zeros((4, 3)), [0, 1, 1, 1]
-    )
+@pytest.mark.parametrize("rate", [1.0, "aggressive"])
+def test_samples_without_ones_have_a_margin(rate):
+    model = AveragedPerceptron(learning_rate=rate).fit(np.zeros((4, 3)), [0, 1, 1, 1])
     assert model.margin_ == (1.0, 1.0)
     assert (model.predict(np.zeros((2, 3))) == 1).all()
 
@@ -136,13 +135,12 @@ def test_a_margin_beyond_float64_is_an_error(size):
 def test_the_margin_falls_with_the_steps():
     X, Y = problem()
     model = AveragedPerceptron(
-        learning_rate=0.5, learning_rate_schedule="inverse_sqrt", average=None,
-        max_iter=2, shuffle=False,
-    ).fit(X, Y)  # fmt: skip
+        learning_rate="inverse_sqrt", average=None, max_iter=2, shuffle=False
+    ).fit(X, Y)
     samples = np.column_stack([X, np.ones(len(X))])
     change, weights, n_updates = X.sum(axis=1).mean(), np.zeros(samples.shape[1]), 0
     for t, i in enumerate([*range(len(X))] * 2, start=1):
-        step, sign = 0.5 / np.sqrt(t), 1 if Y[i] else -1
+        step, sign = 1 / np.sqrt(t), 1 if Y[i] else -1
         score = sign * (samples[i] @ weights)
         if score < step * change or (score == 0 and sign < 0):
             weights += sign * step * samples[i]

@@ -124,10 +124,8 @@ def test_exclusive_or_has_no_halfspace():
     assert not learner.is_consistent_
     assert learner.margin_ <= 0
     np.testing.assert_allclose(learner.sample_weights_, 0.25)
-    with pytest.warns(ConvergenceWarning, match="In 4 starts no halfspace"):
-        learner = ConsistentHalfspace(
-            solver="modified_perceptron", max_starts=4, random_state=0
-        ).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="In 40 starts no halfspace"):
+        learner = ConsistentHalfspace(sigma=0.05, random_state=0).fit(X, y)
     assert not learner.is_consistent_
 
 
@@ -172,18 +170,12 @@ def test_updates_of_one_start_obey_the_theorem():
             assert n_updates <= limit
 
 
-def test_predict_may_abstain():
+def test_only_samples_near_the_boundary_may_be_wrong():
     X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "no", "no", "yes"]
-    learner = ConsistentHalfspace(
-        solver="modified_perceptron", sigma=0.2, abstain_label="unsure", random_state=0
-    ).fit(X, y)
+    learner = ConsistentHalfspace(sigma=0.2, random_state=0).fit(X, y)
     near = np.abs(learner.decision_function(X)) <= 0.2
     assert learner.n_undecided_ == near.sum() > 0
-    labels = learner.predict(X)
-    assert (labels[near] == "unsure").all()
-    np.testing.assert_array_equal(labels[~near], np.array(y)[~near])
-    learner.set_params(abstain_label=None)
-    assert set(learner.predict(X)) <= {"no", "yes"}
+    np.testing.assert_array_equal(learner.predict(X)[~near], np.array(y)[~near])
 
 
 def test_the_warning_counts_the_wrong_samples():
@@ -198,12 +190,9 @@ def test_the_warning_counts_the_wrong_samples():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"solver": "simplex"}, "solver must be one of"),
         ({"norm": "l3"}, "norm must be one of"),
         ({"sigma": 0.0}, "sigma must be greater than 0"),
         ({"sigma": 1.0}, "sigma is a cosine and must be below 1"),
-        ({"max_starts": 0}, "max_starts"),
-        ({"abstain_label": "?"}, "same type as the classes"),
     ],
 )
 def test_bad_parameter_is_named_and_nothing_is_forgotten(parameters, message):
@@ -226,7 +215,7 @@ def test_doubled_entries_of_sparse_rows_stay_the_users():
 
 def test_samples_whose_squares_overflow():
     X, y = 1e200 * np.array([[1, 0], [2, 0], [0, 1], [0, 3]]), np.array([0, 0, 1, 1])
-    learner = ConsistentHalfspace(solver="modified_perceptron", random_state=0)
+    learner = ConsistentHalfspace(sigma=0.05, random_state=0)
     cosines = learner.fit(X, y).decision_function(X)
     assert np.isfinite(cosines).all()
     decided = np.abs(cosines) > learner.sigma

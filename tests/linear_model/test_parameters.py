@@ -4,27 +4,31 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sklboolean._core.base import History
-from sklboolean.linear_model import AveragedPerceptron, Winnow
+from sklboolean.linear_model import AveragedPerceptron, ConsistentHalfspace, Winnow
 
 BAD = [
     (AveragedPerceptron, {"margin": -1.0}, "margin"),
     (AveragedPerceptron, {"margin": (1.0, 2.0, 3.0)}, "margin"),
     (AveragedPerceptron, {"margin": (1.0, 2.0), "multi_class": "joint"}, "pair"),
-    (AveragedPerceptron, {"aggressive": True, "margin": 0.0}, "margin"),
+    (AveragedPerceptron, {"learning_rate": "aggressive", "margin": 0.0}, "margin"),
     (AveragedPerceptron, {"learning_rate": 0.0}, "learning_rate"),
     (AveragedPerceptron, {"alpha": -1.0}, "alpha"),
-    (AveragedPerceptron, {"learning_rate_schedule": "falling"}, "schedule"),
+    (AveragedPerceptron, {"learning_rate": "falling"}, "learning_rate"),
     (AveragedPerceptron, {"average": "median"}, "average"),
     (AveragedPerceptron, {"class_weight": {0: 0, 1: 0}}, "class_weight"),
     (AveragedPerceptron, {"early_stopping": True}, "early_stopping"),
     (Winnow, {"promotion": 1.0}, "promotion"),
-    (Winnow, {"demotion": -0.5}, "demotion"),
+    (Winnow, {"promotion": (1.1, -0.5)}, "promotion"),
+    (Winnow, {"promotion": (1.1, 0.5, 2)}, "promotion"),
     (Winnow, {"threshold": "high"}, "threshold"),
     (Winnow, {"variant": "negative"}, "variant"),
     (Winnow, {"variant": "positive"}, "Negative values in data"),
     (Winnow, {"variant": "complement", "binarize": None}, "binarize"),
-    (Winnow, {"target": "conjunction", "multi_class": "joint"}, "ovr"),
+    (
+        Winnow,
+        {"variant": "complement_conjunction", "multi_class": "joint", "binarize": 0.0},
+        "ovr",
+    ),
 ]
 
 
@@ -62,14 +66,15 @@ CHANGES = [
     (AveragedPerceptron, {"average": "longest"}, {"average": "mean"}),
     (
         AveragedPerceptron,
-        {"learning_rate_schedule": "constant"},
-        {"learning_rate_schedule": "adagrad"},
+        {"learning_rate": 1.0},
+        {"learning_rate": "adagrad"},
     ),
     (Winnow, {"average": None}, {"average": "mean"}),
     (Winnow, {"average": "mean"}, {"average": "longest"}),
     (Winnow, {"variant": "positive"}, {"variant": "complement"}),
     (Winnow, {"variant": "positive"}, {"variant": "balanced"}),
-    (Winnow, {"target": "disjunction"}, {"target": "conjunction"}),
+    (Winnow, {"threshold": None}, {"threshold": "auto"}),
+    (Winnow, {"variant": "complement"}, {"variant": "complement_conjunction"}),
 ]
 
 
@@ -95,17 +100,69 @@ def test_what_was_learned_otherwise_cannot_go_on(learner, first, then, method):
 def test_rates_and_margins_may_change():
     X, y = np.eye(6, dtype=int), np.arange(6) % 2
     model = AveragedPerceptron(warm_start=True).fit(X, y)
-    model.set_params(
-        learning_rate=0.5, margin=1.0, learning_rate_schedule="inverse_sqrt"
-    )
+    model.set_params(learning_rate="inverse_sqrt", margin=1.0)
     assert np.isfinite(model.fit(X, y).partial_fit(X, y).coef_).all()
+    model.set_params(learning_rate=0.5).partial_fit(X, y)
 
 
-def test_tol_is_a_share_of_the_samples():
-    history = History(mistakes=[20, 19, 18, 17])  # of 100 samples, .01 less each time
-    for tol, has_converged in ((0.02, True), (0.005, False), (None, False)):
-        model = AveragedPerceptron(tol=tol, n_iter_no_change=3)
-        assert model._has_converged(history, 100) == has_converged
+OLD = [
+    (
+        AveragedPerceptron,
+        {"learning_rate_schedule": "adagrad", "tol": None, "n_jobs": 2},
+        {"learning_rate": "adagrad"},
+    ),
+    (
+        AveragedPerceptron,
+        {"learning_rate_schedule": "inverse_sqrt", "aggressive": True},
+        {"learning_rate": "aggressive"},
+    ),
+    (AveragedPerceptron, {"aggressive": False, "learning_rate": 0.5}, {}),
+    (
+        Winnow,
+        {"promotion": 2.0, "demotion": 0, "threshold": 5.5, "variant": "positive"},
+        {"promotion": (2.0, 0)},
+    ),
+    (
+        Winnow,
+        {"variant": "complement", "target": "conjunction", "fit_intercept": False},
+        {"variant": "complement_conjunction"},
+    ),
+    (Winnow, {"fit_intercept": False, "target": "disjunction"}, {"threshold": None}),
+    (ConsistentHalfspace, {"solver": "linprog", "sigma": 0.1}, {"sigma": None}),
+    (ConsistentHalfspace, {"solver": "modified_perceptron"}, {"sigma": 0.05}),
+    (ConsistentHalfspace, {"max_starts": 2, "abstain_label": None}, {}),
+]
+
+
+@pytest.mark.parametrize(("learner", "old", "new"), OLD, ids=str)
+def test_parameters_of_version_0_2_are_translated(learner, old, new):
+    with pytest.warns(FutureWarning, match="deprecated"):
+        model = learner(**old)
+    today = learner(**{k: v for k, v in old.items() if k in model.get_params()} | new)
+    assert model.get_params() == today.get_params()
+    with pytest.warns(FutureWarning, match="deprecated"):
+        assert learner().set_params(**old).get_params() == model.get_params()
+
+
+@pytest.mark.parametrize(
+    ("learner", "old", "told"),
+    [
+        (AveragedPerceptron, {"tol": 0.1}, "max_iter, or early_stopping"),
+        (AveragedPerceptron, {"n_iter_no_change": 2}, "GridSearchCV"),
+        (Winnow, {"validation_fraction": 0.2}, "GridSearchCV"),
+        (
+            AveragedPerceptron,
+            {"aggressive": True, "learning_rate": 0.5},
+            "Set learning_rate='aggressive', divide a margin",
+        ),
+        (Winnow, {"target": "conjunction"}, "learns either target"),
+        (Winnow, {"fit_intercept": False, "threshold": 2.0}, "threshold=None"),
+        (ConsistentHalfspace, {"abstain_label": "?"}, "np.where"),
+    ],
+)
+def test_what_is_not_supported_any_more_says_what_to_do(learner, old, told):
+    with pytest.raises(ValueError, match=told):
+        learner(**old)
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])

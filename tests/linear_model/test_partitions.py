@@ -52,7 +52,7 @@ def test_mixed_perceptron_is_the_one_of_the_definition(parts, margin, constant, 
 @settings(deadline=None, max_examples=60)
 @given(partitioned(), MARGINS, st.integers(1, 4))
 def test_mixed_winnow_is_the_one_of_the_definition(parts, margin, n):
-    model = Winnow(margin=margin, fit_intercept=False, max_iter=n, promotion=1.5)
+    model = Winnow(margin=margin, threshold=None, max_iter=n, promotion=1.5)
     model.fit_partitions(parts, classes=[0, 1])
     player = oracles.BalancedWinnow(
         parts[0][0].shape[1], promotion=Fraction(3, 2), margin=margin
@@ -128,14 +128,14 @@ def test_mistake_bound_of_mixing(n_parts, monkeypatch):
 LEARNERS = [
     AveragedPerceptron(max_iter=3),
     AveragedPerceptron(max_iter=3, average=None, margin=0.3, learning_rate=0.1),
-    AveragedPerceptron(max_iter=3, alpha=1e-3, learning_rate_schedule="inverse_sqrt"),
-    AveragedPerceptron(max_iter=3, learning_rate_schedule="adagrad", alpha=1e-4),
-    AveragedPerceptron(max_iter=9, tol=0.01, n_iter_no_change=1, multi_class="joint"),
-    AveragedPerceptron(max_iter=3, aggressive=True, class_weight={1: 0.7}),
+    AveragedPerceptron(max_iter=3, alpha=1e-3, learning_rate="inverse_sqrt"),
+    AveragedPerceptron(max_iter=3, learning_rate="adagrad", alpha=1e-4),
+    AveragedPerceptron(max_iter=3, multi_class="joint"),
+    AveragedPerceptron(max_iter=3, learning_rate="aggressive", class_weight={1: 0.7}),
     Winnow(max_iter=3),
     Winnow(max_iter=3, average=None, multi_class="joint"),
-    Winnow(max_iter=3, variant="positive", demotion=0),
-    Winnow(max_iter=3, variant="complement", target="conjunction"),
+    Winnow(max_iter=3, variant="positive", promotion=(1.1, 0)),
+    Winnow(max_iter=3, variant="complement_conjunction"),
 ]
 
 
@@ -204,9 +204,7 @@ def test_what_no_partition_changes_stays():
     X = np.hstack([X, np.zeros((len(X), 2), dtype=X.dtype)])
     model = Winnow(variant="positive").fit_partitions(cut(X, y, 3))
     np.testing.assert_array_equal(model.raw_coef_[0, -2:], 1.0)
-    model = AveragedPerceptron(learning_rate_schedule="adagrad").fit_partitions(
-        cut(X, y, 3)
-    )
+    model = AveragedPerceptron(learning_rate="adagrad").fit_partitions(cut(X, y, 3))
     np.testing.assert_array_equal(model.raw_coef_[0, -2:], 0.0)
 
 
@@ -323,7 +321,7 @@ def test_warm_start_keeps_its_classes():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"early_stopping": True}, "tol, which watches"),
+        ({"early_stopping": True}, "use fit, or set max_iter"),
         ({"average": "longest"}, "average='mean' or None"),
         ({"class_weight": "balanced"}, "give a dict"),
         ({"max_iter": 0}, "max_iter"),

@@ -22,8 +22,8 @@ from sklboolean import (
 layouts = st.sampled_from([np.asarray, sparse.csr_array, np.float64])
 LEARNERS = [
     AveragedPerceptron(max_iter=3),
-    AveragedPerceptron(max_iter=3, aggressive=True, average="longest"),
-    AveragedPerceptron(max_iter=3, learning_rate_schedule="adagrad", alpha=0.01),
+    AveragedPerceptron(max_iter=3, learning_rate="aggressive", average="longest"),
+    AveragedPerceptron(max_iter=3, learning_rate="adagrad", alpha=0.01),
     AveragedPerceptron(max_iter=3, multi_class="joint", average=None),
     Winnow(max_iter=3),
     Winnow(max_iter=3, variant="complement", binarize=0.0),
@@ -35,7 +35,7 @@ CONCEPTS = [
     ConjunctionClassifier(),
     HalvingClassifier(max_literals=1),
     ConsistentHalfspace(),
-    ConsistentHalfspace(solver="modified_perceptron"),
+    ConsistentHalfspace(sigma=0.05),
 ]
 quiet = pytest.mark.filterwarnings(
     "ignore:No conjunction classifies", "ignore:None of the", "ignore:No halfspace",

@@ -78,7 +78,7 @@ def test_rows_are_not_sent_in_every_epoch(form, client, bytes_moved, tmp_path):
         if form == "arrays":
             partitions = [changed(part, n_epochs) for part in PARTS]
             scatter = [array for part in partitions for array in part]
-        model = AveragedPerceptron(max_iter=n_epochs, tol=None)
+        model = AveragedPerceptron(max_iter=n_epochs)
         with parallel_config("dask", scatter=scatter):
             model.fit_partitions(partitions, classes=[False, True])
         assert model.n_iter_ == n_epochs
@@ -128,10 +128,10 @@ def test_partition_is_loaded_again_after_its_worker_was_killed(model, mortals, d
 
 
 def test_processes_of_joblib_fail_and_leave_the_estimator_unchanged(die):
-    model = AveragedPerceptron(n_jobs=2).fit(X, Y)
+    model = AveragedPerceptron().fit(X, Y)
     before = plain(model)
     with (
-        parallel_config("loky"),
+        parallel_config("loky", n_jobs=2),
         pytest.raises(TerminatedWorkerError, match="unexpectedly terminated"),
     ):
         model.fit_partitions(deadly(die), classes=[False, True])

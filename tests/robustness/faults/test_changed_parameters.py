@@ -16,11 +16,10 @@ from sklboolean import AveragedPerceptron, QueryByCommittee, Winnow
 # On these what was learned depends: by model, with another value.
 FIXED = {
     "averaged_perceptron": {
-        "average": None, "fit_intercept": False, "learning_rate_schedule": "adagrad",
+        "average": None, "fit_intercept": False, "learning_rate": "adagrad",
     },
     "averaged_perceptron_adagrad": {
-        "average": "mean", "fit_intercept": False,
-        "learning_rate_schedule": "constant",
+        "average": "mean", "fit_intercept": False, "learning_rate": 1.0,
     },
     "bernoulli_mixture": {"binarize": 0.5, "n_components": 3},
     "conjunction_classifier": {
@@ -59,14 +58,14 @@ FIXED = {
         "visible_bias": False,
     },
     "winnow": {
-        "average": None, "binarize": 0.0, "fit_intercept": False,
-        "target": "conjunction", "variant": "complement",
+        "average": None, "binarize": 0.0, "threshold": None,
+        "variant": "complement_conjunction",
     },
 }  # fmt: skip
 # These tune the steps to come.
 FREE = {
     "alpha": 0.01, "batch_size": 7,
-    "class_weight": {0: 2, 1: 1}, "cv": 2, "demotion": 0.5, "early_stopping": False,
+    "class_weight": {0: 2, 1: 1}, "cv": 2, "early_stopping": False,
     "exact_limit": 10, "feature_groups": None, "growth": None,
     "init": "projection_pursuit",
     "learning_decay": 0.6, "learning_rate": 0.5, "margin": 2.0,
@@ -79,7 +78,7 @@ FREE = {
 }  # fmt: skip
 # These make no difference to the models above, or are told by others.
 IDLE = {
-    "aggressive", "gamma", "max_literals", "monotone", "multi_class", "n_estimators",
+    "gamma", "max_literals", "monotone", "multi_class", "n_estimators",
     "normalize", "visible",
 }  # fmt: skip
 LISTED = [(name, parameter) for name in FIXED for parameter in FIXED[name]]

@@ -59,13 +59,13 @@ def learn(model, X, n_classes=2):
 
 CASES = {
     "online, packed rows": lambda: learn(
-        AveragedPerceptron(max_iter=2000, tol=None), bits(50_000, 256)
+        AveragedPerceptron(max_iter=2000), bits(50_000, 256)
     ),
     "online, sparse rows": lambda: learn(
-        Winnow(max_iter=2000, tol=None), thin(50_000, 10_000, 30)
+        Winnow(max_iter=2000), thin(50_000, 10_000, 30)
     ),
     "online, complements": lambda: learn(
-        Winnow(variant="complement", binarize=0.0, max_iter=1000, tol=None),
+        Winnow(variant="complement", binarize=0.0, max_iter=1000),
         thin(10_000, 20_000, 20),
         20,
     ),

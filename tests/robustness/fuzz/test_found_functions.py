@@ -133,7 +133,7 @@ def test_regressor_names_the_integer_that_no_float_holds():
 def test_cosines_of_long_rows(layout):
     long = X * 1.0
     long[:, 2] = np.where(Y, 1e300, -1e300)
-    model = ConsistentHalfspace(solver="modified_perceptron", random_state=0)
+    model = ConsistentHalfspace(sigma=0.05, random_state=0)
     model.fit(layout(long), Y)
     assert model.margin_ > 0
     # The constant vanishes beside such features: only their direction counts.
