@@ -125,9 +125,10 @@ def test_a_fit_without_known_bound_needs_a_table_without_limit(model, path):
         model.fit(table)
 
 
-def test_conjunctions_stop_where_memory_does(path):
-    model = ConjunctionLogisticRegression(C=30.0)
-    table = BitTable(path)
+def test_conjunctions_stop_where_memory_does(tmp_path):
+    model = ConjunctionLogisticRegression(C=1.0)
+    labels = BITS[:, 3] & BITS[:, 5] | BITS[:, 64] & BITS[:, 65]
+    table = BitTable.write(tmp_path / "bits", [(BITS, labels)])
     whole = model.fit(table).conjunctions_
     cost = model._memory
     need = cost.fixed + 400 * cost.of_each(table, None)
