@@ -63,12 +63,9 @@ def validate_data_strict(
     of a column into a buffer of one entry for each sample.
     """
     check_n_jobs(getattr(estimator, "n_jobs", None))
-    if _passes(estimator, X, y, **options):
-        return X if isinstance(y, str) else (X, y)
-    if isinstance(y, str) and not options.get("reset", True):
-        values = _few_values(estimator, X, **options)
-        if values is not None:
-            return values
+    plain = _plain_data(estimator, X, y, **options)
+    if plain is not None:
+        return plain if isinstance(y, str) else (plain, y)
     X_array = check_stored(X, "X")
     dtype = options.get("dtype", "numeric")
     try:
@@ -133,26 +130,28 @@ def _validate_named(estimator, X, y, *, reset=True, **options):
     return validate_data(nameless, X, y, reset=False, **options)
 
 
-def _passes(estimator, X, y, *, reset=True, dtype="numeric", order=None, **options):
-    """Test whether `validate_data` would return ``X`` and ``y`` as they are.
+def _plain_data(estimator, X, y, *, reset=True, dtype="numeric", order=None, **options):
+    """Return the array of ``X`` where `validate_data` has nothing to change, or None.
 
-    True only for plain arrays: ``X`` finite, of a dtype that is kept, for an estimator
-    without column names and, in a prediction, of the fitted width; ``y`` of integers or
-    bools. All others are checked by `validate_data`, which takes 50 to 200
-    microseconds; this takes one.
+    That is an array for an estimator without column names, or, in a prediction, a data
+    frame of few samples with the columns of the fit: finite, of a dtype that is kept,
+    and ``y`` of integers or bools. All others are checked by `validate_data`, which
+    takes 50 to 200 microseconds, of data frames milliseconds; this takes one.
     """
-    if not (_is_plain(X, dtype, order) and _is_plain_target(y, X.shape[:1])):
-        return False
     fitted = vars(estimator)
-    if "feature_names_in_" in fitted:
-        return False
+    if not reset and has_fitted_names(estimator, X) and X.shape[0] <= FEW_SAMPLES:
+        X = _array_of_few(X)
+    elif "feature_names_in_" in fitted:
+        return None
+    if not (_is_plain(X, dtype, order) and _is_plain_target(y, X.shape[:1])):
+        return None
     if not reset:
-        return fitted.get("n_features_in_") == X.shape[1]
+        return X if fitted.get("n_features_in_") == X.shape[1] else None
     # Rarer demands, such as a number of samples.
     if not options.keys() <= {"accept_sparse", "ensure_all_finite"}:
-        return False
+        return None
     estimator.n_features_in_ = X.shape[1]
-    return True
+    return X
 
 
 def has_fitted_names(estimator, X):
@@ -172,26 +171,13 @@ def has_fitted_names(estimator, X):
     return given == names.tolist()
 
 
-def _few_values(estimator, X, *, dtype="numeric", order=None, **_options):
-    """Return the plain array in a data frame of few samples, or None.
-
-    Column names are compared as they are; for one sample `validate_data` takes longer
-    than any prediction.
-    """
-    if not has_fitted_names(estimator, X) or X.shape[0] > FEW_SAMPLES:
-        return None
-    values = _bits_of_one(X)
-    if values is None and hasattr(X, "to_numpy"):
-        values = X.to_numpy()
-    return values if _is_plain(values, dtype, order) else None
-
-
-def _bits_of_one(X):
-    """Read a frame of polars of one sample and Booleans, which converts each column."""
-    if X.shape[0] != 1 or not hasattr(X, "row"):
-        return None
-    bits = X.row(0)
-    return np.array([bits]) if set(map(type, bits)) == {bool} else None
+def _array_of_few(X):
+    """Make a data frame of few samples an array, where it can become one."""
+    if hasattr(X, "rows") and len(X) == 1:  # polars converts column by column
+        bits = np.array(X.rows())
+        if bits.dtype == bool:
+            return bits
+    return X.to_numpy() if hasattr(X, "to_numpy") else X
 
 
 def _is_plain(X, dtype, order):

@@ -44,12 +44,13 @@ from sklboolean.preprocessing._column_summary import ColumnSummary, add_partitio
 from sklboolean.preprocessing._encoded_columns import encoder_code, sparse_conditions
 from sklboolean.preprocessing._enumeration import check_output_size
 from sklboolean.preprocessing._frames import (
+    PLAIN_VALUES,
     frame_like,
     is_frame,
     read_columns,
-    read_row,
+    read_value,
+    row_of,
 )
-from sklboolean.preprocessing._one_row import encode_values, row_of, sparse_row
 
 
 def _counts_batches(encoder):
@@ -463,7 +464,6 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
                 f"Two features would be named {name}. Rename the columns of X from "
                 "which they come."
             )
-        self._offsets = tuple(np.cumsum([0, *widths]).tolist())
         self.kinds_ = [fitted.kind for fitted in state]
         self.thresholds_ = [
             fitted.thresholds if fitted.kind in ("number", "ordered") else np.empty(0)
@@ -500,10 +500,15 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             than 16 GiB.
         """
         check_is_fitted(self)
-        bits = self._encode_table_of_one(X)
-        if bits is not None:
-            return bits
-        return self._encode(X, read_columns(self, X, reset=False))
+        values = self._values_of_one(X)
+        if values is None:
+            return self._encode(X, read_columns(self, X, reset=False))
+        codes = self._read_values(values)
+        if self.sparse_output:
+            codes = np.array(codes)[:, None]
+            return sparse_conditions(self._state, codes, self._feature_names())
+        bits = self._bits_of_one(codes)[None]
+        return frame_like(X, bits, self._feature_names()) if is_frame(X) else bits
 
     def encode_one(self, row) -> np.ndarray:
         """Mark the conditions that hold in one sample, as fast as a service needs it.
@@ -535,13 +540,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         """
         if not hasattr(self, "_state"):
             check_is_fitted(self)
-        values = self._row_values(row)
-        bits = self._encode_plain(values)
-        if bits is None:
-            names = getattr(self, "feature_names_in_", range(self.n_features_in_))
-            features = self._encode(None, read_row(names, values))
-            bits = (features.toarray() if self.sparse_output else features)[0]
-        return bits
+        return self._bits_of_one(self._read_values(self._row_values(row)))
 
     def _row_values(self, row):
         """List the values of a row in the order of the columns."""
@@ -563,31 +562,45 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             )
         return values
 
-    def _encode_table_of_one(self, X):
-        """Encode a frame or array of one row by its values; None for other data."""
+    def _values_of_one(self, X):
+        """List the values of a frame or array of one row; None for other data."""
         is_array = type(X) is np.ndarray and not hasattr(self, "feature_names_in_")
         if is_array and X.shape == (1, self.n_features_in_):
-            values = X[0].tolist()
-        elif has_fitted_names(self, X) and X.shape[0] == 1:
-            values = row_of(X)
-        else:
-            return None
-        bits = self._encode_plain(values)
-        if bits is None:
-            return None
-        if self.sparse_output:
-            return sparse_row(bits, self._names)
-        return bits[None] if is_array else frame_like(X, bits[None], self._names)
+            return X[0].tolist()
+        return row_of(X) if has_fitted_names(self, X) and len(X) == 1 else None
 
-    def _encode_plain(self, values):
-        """Mark the conditions on one row; None where a value needs a closer look."""
-        offsets = getattr(self, "_offsets", None)  # old pickles have none
-        if offsets is None or len(offsets) == len(self._state):
-            return None
-        propagates = self.missing == "propagate"
-        return encode_values(
-            values, self._state, offsets, self._warned, propagates=propagates
-        )
+    def _read_values(self, values):
+        """Find the run of each value of one sample, most without making a column."""
+        codes, propagates = [], self.missing == "propagate"
+        for fitted, value in zip(self._state, values, strict=True):
+            if isinstance(value, np.generic) and value.dtype.kind in "biufU":
+                value = value.item()
+            code = fitted.run_of(value) if type(value) in PLAIN_VALUES else None
+            passes = propagates or fitted.indicates_missing
+            if code is None or (code == fitted.missing_run and not passes):
+                column = read_value(fitted.name, value)
+                of_column, unseen = fitted.read(column)
+                self._check_new_values(fitted, column, unseen)
+                code = int(of_column[0])
+            codes.append(code)
+        return codes
+
+    def _bits_of_one(self, codes):
+        """Mark the conditions of one sample from its runs."""
+        cells, propagates = bytearray(), self.missing == "propagate"
+        for fitted, code in zip(self._state, codes, strict=True):
+            n_conditions = fitted.n_conditions
+            if propagates and code >= fitted.missing_run:
+                cells += b"\2" * n_conditions
+            else:
+                first, end = fitted.runs[code]
+                cells += bytes(first) + b"\1" * (end - first)
+                cells += bytes(n_conditions - end)
+        features = np.frombuffer(cells, dtype=np.uint8)
+        require(len(features) == len(self.order_), "order_ does not fit the conditions")
+        if propagates:
+            return np.where(features == 2, np.float32(np.nan), features)
+        return features.view(bool)
 
     def _encode(self, X, columns):
         """Mark the conditions in columns that were read from X."""
@@ -607,12 +620,12 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             return sparse_conditions(self._state, codes, self._feature_names())
         features = np.empty((n_samples, n_out), dtype=dtype, order="F")
         first = 0
-        for fitted, column, of_column in zip(self._state, columns, codes, strict=True):
+        for fitted, of_column in zip(self._state, codes, strict=True):
             for place, condition in enumerate(fitted.conditions(of_column), first):
                 features[:, place] = condition
             last = first + fitted.n_conditions
             if self.missing == "propagate":
-                features[fitted.propagated(column, of_column), first:last] = np.nan
+                features[of_column >= fitted.missing_run, first:last] = np.nan
             first = last
         if is_frame(X):  # set_output makes another kind of it, where asked to
             features = frame_like(X, features, self._feature_names())

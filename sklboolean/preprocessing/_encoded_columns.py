@@ -21,9 +21,7 @@ from sklboolean.preprocessing._thresholds import exceeds, number_code, number_te
 
 # Thresholds up to which comparing with each is faster than a search.
 MOST_COMPARED = 32
-# Values that are compared and looked up without a closer look.
-PLAIN_NUMBERS = {int, float, bool, np.float64, np.bool_}
-PLAIN_VALUES = PLAIN_NUMBERS | {str, type(None)}
+PLAIN_NUMBERS = {int, float, bool}
 
 
 class FittedColumn:
@@ -32,22 +30,23 @@ class FittedColumn:
     def __getstate__(self):
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def propagated(self, column, _codes):
-        """Mark the samples without a known value."""
-        return column.missing()
 
-    def news(self, value):
-        """Tell what is new about a value that has no run; None: look closer."""
+class IndexedColumn(FittedColumn):
+    """A column of levels, of which ``index`` holds the runs."""
+
+    def read(self, column):
+        """Find the run of each sample, and count the levels that fit did not see."""
+        column = column.as_category()
+        table = [self.index.get(level, self.unseen_run) for level in column.levels]
+        table = np.array([*table, self.missing_run], dtype=np.int32)
+        is_unseen = np.array([level not in self.index for level in column.levels], bool)
+        return table[column.codes], count_unseen([*self.index], column, is_unseen)
+
+    def run_of(self, value):
+        """Find the run of one plain value; None where `read` must look closer."""
         if value is None or value != value:
-            return None if self.indicates_missing else "missing"
-        has_levels = self.kind in ("category", "ordered")
-        is_level = isinstance(value, str) and has_levels and self.is_text
-        return "unseen" if is_level else None
-
-    @cached_property
-    def is_text(self):
-        """Whether the levels are text."""
-        return isinstance(next(iter(self.index), None), str)
+            return self.missing_run
+        return self.index.get(value)
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class NumberColumn(FittedColumn):
     indicates_missing: bool
     insists: bool = True
 
-    @property
+    @cached_property
     def n_conditions(self):
         """Number of conditions."""
         n_bounds = len(self.thresholds) * len(self.relations)
@@ -172,7 +171,7 @@ class NumberColumn(FittedColumn):
         last = self.n_conditions
         return [*runs, (last - self.indicates_missing, last), (0, 0)]
 
-    @property
+    @cached_property
     def missing_run(self):
         """Number of the run of missing values; the next one is of unseen levels."""
         return len(self.thresholds) + 1
@@ -233,15 +232,15 @@ class NumberColumn(FittedColumn):
             yield codes == self.missing_run
 
     def run_of(self, value):
-        """Find the run of one value; None where `read` must look closer."""
+        """Find the run of one plain value; None where `read` must look closer."""
         if value is None or value != value:
-            return self.runs[-2] if self.indicates_missing else None
+            return self.missing_run
         largest = float_info.max
         if type(value) not in PLAIN_NUMBERS or not -largest <= value <= largest:
             return None
         if self.kind == "boolean" and self.insists and value not in (0, 1):
             return None
-        return self.runs[bisect_left(self._threshold_list, value)]
+        return bisect_left(self._threshold_list, value)
 
     @cached_property
     def _threshold_list(self):
@@ -267,7 +266,7 @@ class NumberColumn(FittedColumn):
 
 
 @dataclass(frozen=True)
-class OrderedColumn(NumberColumn):
+class OrderedColumn(IndexedColumn, NumberColumn):
     """Conditions ``<= level`` and ``> level`` on categories that have an order.
 
     The numbers of thresholds and of representatives are places in ``levels``.
@@ -303,10 +302,6 @@ class OrderedColumn(NumberColumn):
         ]
         return tests + [f"isnan({value})"] * self.indicates_missing
 
-    def propagated(self, column, codes):
-        """Mark the samples without a known value or with an unseen level."""
-        return column.missing() | (codes == self.unseen_run)
-
     @property
     def unseen_run(self):
         """Number of the run of levels that training did not have."""
@@ -318,21 +313,6 @@ class OrderedColumn(NumberColumn):
         below = np.searchsorted(self.thresholds, np.arange(len(self.levels)))
         return dict(zip(self.levels, below.tolist(), strict=True))
 
-    def read(self, column):
-        """Find the run of each sample, as for numbers."""
-        column = column.as_category()
-        table = [self.index.get(level, self.unseen_run) for level in column.levels]
-        table = np.array([*table, self.missing_run])
-        unseen = count_unseen(self.levels, column, table[:-1] == self.unseen_run)
-        return table[column.codes], unseen
-
-    def run_of(self, value):
-        """Find the run of one value; None where `read` must look closer."""
-        if value is None or value != value:
-            return self.runs[-2] if self.indicates_missing else None
-        code = self.index.get(value)
-        return None if code is None else self.runs[code]
-
     def decode(self, bits):
         """Return a level that satisfies the conditions, None for missing values."""
         places = super().decode(bits).astype(float)
@@ -341,7 +321,7 @@ class OrderedColumn(NumberColumn):
 
 
 @dataclass(frozen=True)
-class LevelColumn(FittedColumn):
+class LevelColumn(IndexedColumn):
     """Conditions ``= level``, one for each level, and "is rare" for rare levels.
 
     Parameters
@@ -366,7 +346,7 @@ class LevelColumn(FittedColumn):
     kind = "category"
     is_one_sided = False
 
-    @property
+    @cached_property
     def n_conditions(self):
         """Number of conditions."""
         return len(self.levels) + bool(self.rare) + self.indicates_missing
@@ -407,10 +387,11 @@ class LevelColumn(FittedColumn):
         """Return -1 for each condition: levels have no order."""
         return np.full(self.n_conditions, -1)
 
-    @property
+    @cached_property
     def runs(self):
-        """List the empty run and those of one condition each."""
-        return [(0, 0), *((j, j + 1) for j in range(self.n_conditions))]
+        """List the empty run and those of one condition each; the last of no value."""
+        runs = [(0, 0), *((j, j + 1) for j in range(self.n_conditions))]
+        return runs if self.indicates_missing else [*runs, (0, 0)]
 
     @cached_property
     def index(self):
@@ -418,10 +399,10 @@ class LevelColumn(FittedColumn):
         index = {level: j for j, level in enumerate(self.levels, start=1)}
         return index | dict.fromkeys(self.rare, len(self.levels) + 1)
 
-    @property
+    @cached_property
     def missing_run(self):
         """Number of the run of missing values."""
-        return self.n_conditions if self.indicates_missing else 0
+        return len(self.levels) + bool(self.rare) + 1
 
     @property
     def unseen_run(self):
@@ -430,13 +411,9 @@ class LevelColumn(FittedColumn):
         return len(self.levels) + 1 if counts_as_rare else 0
 
     def read(self, column):
-        """Find the run of each sample, and the levels that training did not have."""
-        column = column.as_category()
-        table = [self.index.get(level, self.unseen_run) for level in column.levels]
-        table = np.array([*table, self.missing_run], dtype=np.int32)
-        is_unseen = np.array([level not in self.index for level in column.levels], bool)
-        unseen = count_unseen([*self.index], column, is_unseen)
-        return table[column.codes], {} if self.unseen_run else unseen
+        """Find the run of each sample; levels that count as rare are not unseen."""
+        codes, unseen = super().read(column)
+        return codes, {} if self.unseen_run else unseen
 
     def conditions(self, codes):
         """Yield for each condition in which samples it holds, from their runs."""
@@ -444,17 +421,6 @@ class LevelColumn(FittedColumn):
         codes = codes.astype(np.int16) if self.n_conditions < 2**15 else codes
         for j in range(1, self.n_conditions + 1):
             yield codes == j
-
-    def run_of(self, value):
-        """Find the run of one value; None where `read` must look closer."""
-        if value is None or value != value:
-            if not self.indicates_missing:
-                return None if self.handle_unknown == "error" else (0, 0)
-            return self.runs[-1]
-        code = self.index.get(value)
-        if code is None and self.unseen_run and self.news(value) == "unseen":
-            code = self.unseen_run
-        return None if code is None else (code - 1, code)
 
     def decode(self, bits):
         """Return the level of each sample, None where it is missing or unknown.

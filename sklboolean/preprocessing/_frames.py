@@ -33,6 +33,7 @@ NO_DATES = (
 )
 NESTED = (tuple, list, dict, set, frozenset, np.ndarray, bytearray, memoryview)
 PLAIN_TYPES = {str, int, float, bool}
+PLAIN_VALUES = PLAIN_TYPES | {type(None)}
 # Float64 merges integers beyond.
 LARGEST_EXACT = 2**53
 
@@ -169,14 +170,20 @@ def as_table(X):
     return X
 
 
-def read_row(names, values):
-    """Read the values of one sample as columns."""
-    columns = []
-    for name, value in zip(names, values, strict=True):
-        cell = np.empty(1, dtype=object)
-        cell[0] = value
-        columns.append(_column(_read_array, name, cell))
-    return columns
+def row_of(X):
+    """List the values of a data frame or table of one row."""
+    if hasattr(X, "iloc"):
+        return X.to_numpy(dtype=object)[0].tolist()
+    if hasattr(X, "row"):
+        return X.row(0)
+    return [column[0].as_py() for column in X.columns]
+
+
+def read_value(name, value):
+    """Read one value as a column of one sample."""
+    cell = np.empty(1, dtype=object)
+    cell[0] = value
+    return _column(_read_array, name, cell)
 
 
 def is_frame(X):
@@ -392,14 +399,6 @@ def _pandas_names(names):
     return pandas.Index(names, dtype=object)
 
 
-@lru_cache(maxsize=16)
-def _polars_bits(names):
-    """Make both values of each column once: polars takes 5 microseconds for each."""
-    from polars import Series
-
-    return [(Series(name, [False]), Series(name, [True])) for name in names]
-
-
 def frame_like(X, features, names):
     """Make features a data frame of the package of X.
 
@@ -424,10 +423,10 @@ def frame_like(X, features, names):
         import polars
 
         try:
-            if len(features) == 1 and features.dtype == bool:
-                pairs = zip(_polars_bits(names), features[0].tolist(), strict=True)
-                return polars.DataFrame([both[bit] for both, bit in pairs])
-            return polars.DataFrame(features, schema=list(names), orient="row")
+            # Of one sample polars reads a list faster than columns of an array.
+            is_one = len(features) == 1 and features.dtype == bool
+            rows = features.tolist() if is_one else features
+            return polars.DataFrame(rows, schema=list(names), orient="row")
         except UnicodeEncodeError as error:
             raise ValueError(
                 f"A column cannot be named {error.object!r} in polars: the level is "

@@ -1,6 +1,7 @@
 import warnings
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -503,42 +504,51 @@ def assert_same_outcome(quick, full):
             np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def assert_quick_is_full(monkeypatch, *args, **options):
+    """Compare the two ways where the quick one is taken; elsewhere there is one."""
+    plain, taken = validation._plain_data, []
+
+    def spy(*args, **options):
+        data = plain(*args, **options)
+        taken.append(data is not None)
+        return data
+
+    with monkeypatch.context() as patch:
+        patch.setattr(validation, "_plain_data", spy)
+        quick = outcome(*args, **options)
+        if any(taken):
+            patch.setattr(validation, "_plain_data", lambda *_, **__: None)
+            assert_same_outcome(quick, outcome(*args, **options))
+
+
 @pytest.mark.parametrize("name", ARRAYS)
-@pytest.mark.parametrize("has_names", [False, True])
-@pytest.mark.parametrize("reset", [False, True])
-def test_the_quick_way_changes_nothing(name, options, has_names, reset, monkeypatch):
+def test_the_quick_way_changes_nothing(name, monkeypatch):
     """Data that are passed on unchanged are those that the full check returns."""
-    quick = outcome(name, has_names, reset=reset, **options)
-    monkeypatch.setattr(validation, "_passes", lambda *_, **__: False)
-    assert_same_outcome(quick, outcome(name, has_names, reset=reset, **options))
+    for options, has_names, reset in product(OPTIONS, (False, True), (False, True)):
+        assert_quick_is_full(monkeypatch, name, has_names, reset=reset, **options)
 
 
 @pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("name", ["uint8", "too wide", "NaN", "empty", "text"])
-@pytest.mark.parametrize(
-    "more",
-    [{}, {"y_numeric": True}, {"multi_output": True}, {"ensure_min_samples": 3}],
-    ids=str,
-)
-def test_the_quick_way_changes_nothing_in_a_fit(labels, name, more, monkeypatch):
-    for has_names in (False, True):
-        options = {"y": LABELS[labels], **OPTIONS[0], **more}
-        quick = outcome(name, has_names, **options)
-        with monkeypatch.context() as patch:
-            patch.setattr(validation, "_passes", lambda *_, **__: False)
-            assert_same_outcome(quick, outcome(name, has_names, **options))
+def test_the_quick_way_changes_nothing_in_a_fit(labels, monkeypatch):
+    names = ["uint8", "too wide", "NaN", "empty", "text"]
+    demands = [
+        {}, {"y_numeric": True}, {"multi_output": True}, {"ensure_min_samples": 3}
+    ]  # fmt: skip
+    for name, demand, has_names in product(names, demands, (False, True)):
+        options = {"y": LABELS[labels], **OPTIONS[0], **demand}
+        assert_quick_is_full(monkeypatch, name, has_names, **options)
 
 
 def test_the_quick_way_is_taken():
     """Plain arrays do not run scikit-learn's checks."""
     estimator = DummyClassifier().fit(np.ones((2, 3)), [0, 1])
     X, only_X = np.ones((2, 3)), "no_validation"
-    assert validation._passes(estimator, X, only_X, reset=False)
-    assert not validation._passes(estimator, np.ones((2, 4)), only_X, reset=False)
-    assert validation._passes(estimator, np.ones((2, 4)), np.array([0, 1]))
+    wide, y = np.ones((2, 4)), np.array([0, 1])
+    assert validation._plain_data(estimator, X, only_X, reset=False) is X
+    assert validation._plain_data(estimator, wide, only_X, reset=False) is None
+    assert validation._plain_data(estimator, wide, y) is wide
     assert estimator.n_features_in_ == 4
-    assert not validation._passes(estimator, X, np.array([0, 1, 1]))
+    assert validation._plain_data(estimator, X, np.array([0, 1, 1])) is None
 
 
 def test_the_first_column_with_nan_is_named():
