@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import as_words
-from sklboolean._core.deprecation import NEXT, Gone
+from sklboolean._core.deprecation import NEXT, Gone, old_attribute
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.formulas import html_table
 from sklboolean._core.held_out import disjoint_test_sets
@@ -315,8 +315,8 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         ]  # fmt: skip
         return sorted(rules, key=lambda rule: -abs(rule.weight))
 
-    def explain(self, X) -> list:
-        """List the conjunctions that each sample satisfies, with what they add.
+    def satisfied_rules(self, X) -> list:
+        """List the rules of ``rules_`` that each sample satisfies, with their weights.
 
         Parameters
         ----------
@@ -325,11 +325,11 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
 
         Returns
         -------
-        explanations : list of n_samples lists of Rule
-            The rules of ``rules_`` that the sample satisfies, largest absolute weight
-            first. Their weights and the intercept add up to the score: the log-odds of
-            the second of two classes, the score of the rule's ``label`` among more
-            classes, or the prediction of a regressor.
+        rules : list of n_samples lists of Rule
+            Those that the sample satisfies, largest absolute weight first. Their
+            weights and the intercept add up to the score: the log-odds of the second of
+            two classes, the score of the rule's ``label`` among more classes, or the
+            prediction of a regressor.
         """
         check_is_fitted(self)
         words = as_words(validate_boolean(self, X, reset=False))
@@ -340,6 +340,8 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             [rule for rule, k in zip(rules, numbers, strict=True) if held[k]]
             for held in satisfied
         ]
+
+    explain = old_attribute("explain", "satisfied_rules")
 
     def _formula(self):
         is_label = is_classifier(self)

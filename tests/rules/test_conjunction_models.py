@@ -205,7 +205,9 @@ def test_scores_are_the_sums_of_what_holds():
     np.testing.assert_allclose(
         np.exp(model.predict_log_proba(new)), model.predict_proba(new)
     )
-    for explained, row in zip(model.explain(new), np.array(expected), strict=True):
+    for explained, row in zip(
+        model.satisfied_rules(new), np.array(expected), strict=True
+    ):
         for k, label in enumerate(model.classes_):
             total = sum(rule.weight for rule in explained if rule.label == label)
             assert model.intercept_[k] + total == pytest.approx(row[k])
