@@ -10,7 +10,8 @@ from sklboolean._core.python_code import python_code
 from sklboolean._core.sql_code import sql_code
 
 # Version of the dictionaries. Increase it when an older reader would misread them.
-VERSION = 1
+# Since version 2 all models of conjunctions have one format.
+VERSION = 2
 OUTPUTS = ("label", "proba", "score", "all")
 
 
@@ -149,14 +150,31 @@ class ExportMixin:
         return c_code(self._written_formula(), prefix)
 
     def to_dict(self) -> dict:
-        """Write the model as a dictionary of JSON types.
+        """Write the model as a dictionary of JSON types, to be read by other programs.
+
+        A sample satisfies a term if each of its features has the value that the term
+        lists. To store a model for Python, use joblib or skops.
 
         Returns
         -------
         data : dict
-            "form" is "rules" or "sum"; "terms" are lists of pairs of a feature and the
-            value that it must have. Weights of votes are integers; "divisors" are the
-            numbers of votes.
+            "type" is the class, "version" that of the format, "form" is "rules" or
+            "sum". "n_features", "feature_names" (a list or None) and "binarize" (the
+            threshold above which a number is true, or None for zeros and ones) describe
+            X. "terms" is a list of lists of pairs of a feature and its value.
+            "classes" are the labels, None for a regressor.
+
+            "rules": the first satisfied term decides. "labels" has the label of each
+            term, "default" that of samples that satisfy none, and "probabilities" the
+            probability of each class for each term and the default, or None.
+
+            "sum": each output is its entry of "intercepts" and the sum of its entries
+            of "weights", of shape (n_outputs, n_terms), of the satisfied terms. Votes
+            are divided by their numbers, "divisors". With two classes the second is
+            predicted where the output is above 0, and at 0 the class number "tie". With
+            "games", pairs of classes, each output is the margin of the second against
+            the first. If "has_probabilities", they are the sigmoid or softmax of
+            "slope" times the scores.
 
         Raises
         ------

@@ -258,11 +258,64 @@ def color_levels(encoder):
     return len(encoder.categories_[1]) + 2  # and the rare ones
 
 
-@every_model
-def test_text_frame_and_json(number):
-    model, _, _ = fitted(number)
+def read_dictionary(model, bits):
+    """Predict by the dictionary of a model, after JSON: labels and probabilities."""
     data = json.loads(json.dumps(model.to_dict(), allow_nan=False))
     assert data["type"] == type(model).__name__
+    classes = data["classes"]
+    satisfied = np.ones((len(bits), len(data["terms"])), dtype=bool)
+    for k, term in enumerate(data["terms"]):
+        for feature, value in term:
+            satisfied[:, k] &= bits[:, feature] == value
+    if data["form"] == "rules":
+        first = [next(iter(np.flatnonzero(row)), len(row)) for row in satisfied]
+        labels = [*data["labels"], data["default"]]
+        probabilities = data["probabilities"]
+        return [labels[k] for k in first], [probabilities[k] for k in first]
+    scores = satisfied @ np.transpose(data["weights"]) + data["intercepts"]
+    scores /= 1 if data["divisors"] is None else data["divisors"]
+    if data["games"] is not None:
+        scores = scores_of_games(scores, data)
+    if classes is None:
+        return scores[:, 0], None
+    scores = np.hstack([-scores, scores]) if scores.shape[1] == 1 else scores
+    codes = scores.argmax(axis=1)
+    if len(classes) == 2:
+        codes[scores[:, 0] == scores[:, 1]] = data["tie"]
+    powers = np.exp(data["slope"] * (scores - scores.max(axis=1, keepdims=True)))
+    if scores.shape[1] == 2:  # the sigmoid of one score, not of the difference of two
+        powers = 1 / (1 + np.exp(-data["slope"] * scores))
+    return [classes[code] for code in codes], powers / powers.sum(axis=1, keepdims=True)
+
+
+def scores_of_games(margins, data):
+    """Add up the shares of the margins of games in the scores of the classes."""
+    scores = np.zeros((len(margins), len(data["classes"])))
+    for (first, second), n_votes, column in zip(
+        data["games"], data["divisors"], margins.T, strict=True
+    ):
+        z = column * np.sqrt(n_votes)
+        shares = z / np.sqrt(1 + z**2) / (len(data["classes"]) - 1)
+        scores[:, second] += shares
+        scores[:, first] -= shares
+    return scores
+
+
+@every_model
+def test_a_program_can_read_the_dictionary(number):
+    model, X, _ = fitted(number)
+    labels, probabilities = read_dictionary(model, X.to_numpy() > 0)
+    if model.to_dict()["classes"] is None:
+        np.testing.assert_allclose(labels, model.predict(X), rtol=1e-12)
+        return
+    assert labels == model.predict(X).tolist()
+    if model.to_dict().get("has_probabilities", True):
+        np.testing.assert_allclose(probabilities, model.predict_proba(X), atol=1e-12)
+
+
+@every_model
+def test_text_and_frame(number):
+    model, _, _ = fitted(number)
     assert model.to_text().splitlines()
     assert "rule" in model.to_frame()
 
