@@ -206,9 +206,6 @@ CASES = {
         ConjunctionFeatures(min_support=0.2, monotone=False, max_literals=None),
         {"min_support": 0.1, "max_literals": 3},
     ),
-    "conjunction_features_bool": Case(
-        ConjunctionFeatures(max_features=10, dtype="bool")
-    ),
     # boosting
     "boost_by_majority": Case(
         BoostByMajority(n_estimators=11), {"n_estimators": 5, "gamma": 0.1}

@@ -11,10 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.conjunction_search import MAX_LISTED, encode_groups
 from sklboolean._core.damage import require, require_below
+from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.formulas import check_input_names
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean.preprocessing._enumeration import (
+    OUTPUT,
     SIZE_HINT,
     AllConjunctions,
     FrequentConjunctions,
@@ -25,6 +27,12 @@ from sklboolean.preprocessing._enumeration import (
 MANY_COLUMNS = 100_000  # more than most estimators can use
 
 
+@old_parameters(
+    dtype=Gone("float64", "Convert the output: transform(X).astype('bool')."),
+    max_features=Gone(
+        None, "Set min_support, and select the columns of the largest supports_."
+    ),
+)
 class ConjunctionFeatures(TransformerMixin, BaseEstimator):
     """Create a column for each conjunction of Boolean features.
 
@@ -45,9 +53,6 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
     min_support : int, float or None, default=None
         Keep conjunctions that hold in at least so many training samples: an integer is
         a number of samples, a float a fraction. None: keep all.
-    max_features : int or None, default=None
-        Keep the conjunctions that hold in most training samples; among equals the
-        first columns. Conjunctions that hold in no sample are left out. None: keep all.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each feature; features of one label never occur together in a
         conjunction. For one-hot columns: the attribute. None: the levels of one column
@@ -57,9 +62,6 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
         ones.
     sparse_output : bool, default=True
         Return a CSR array. False: an ndarray, or the container of ``set_output``.
-    dtype : str or dtype, default="float64"
-        Data type of the output. "bool" takes the least memory; "float64" is what most
-        estimators of scikit-learn accept without a copy.
 
     Attributes
     ----------
@@ -124,23 +126,20 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
 
     def __init__(
         self, *, max_literals=2, min_literals=1, monotone=True, min_support=None,
-        max_features=None, feature_groups=None, binarize=0.0, sparse_output=True,
-        dtype="float64",
+        feature_groups=None, binarize=0.0, sparse_output=True,
     ):  # fmt: skip
         self.max_literals = max_literals
         self.min_literals = min_literals
         self.monotone = monotone
         self.min_support = min_support
-        self.max_features = max_features
         self.feature_groups = feature_groups
         self.binarize = binarize
         self.sparse_output = sparse_output
-        self.dtype = dtype
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = []  # the parameter decides
+        tags.transformer_tags.preserves_dtype = []  # always float64
         return tags
 
     def fit(self, X, y=None) -> "ConjunctionFeatures":
@@ -194,11 +193,8 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
                     f"min_literals={self.min_literals}. Raise max_literals, or lower "
                     "min_literals."
                 )
-        if self.max_features is not None:
-            check_integer(self.max_features, "max_features", 1)
         check_choice(self.monotone, "monotone", (False, True))
         check_choice(self.sparse_output, "sparse_output", (False, True))
-        self._output_dtype()
 
     def _select(self, samples):
         n_samples, n_features = samples.shape[0], self.n_features_in_
@@ -214,27 +210,12 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
                 f"of n_features = {n_features}, which are in {literals.n_groups} "
                 "groups. Each group gives one literal at most: lower min_literals."
             )
-        if self.min_support is None and self.max_features is None:
+        if self.min_support is None:
             return AllConjunctions.build(literals, shortest, longest)
-        min_support = 1 if self.min_support is None else self.min_support
         return FrequentConjunctions.find(
-            samples, literals, min_support_count(min_support, n_samples),
-            min_literals=shortest, max_literals=longest, n_best=self.max_features,
+            samples, literals, min_support_count(self.min_support, n_samples),
+            min_literals=shortest, max_literals=longest,
         )  # fmt: skip
-
-    def _output_dtype(self):
-        try:
-            dtype = np.dtype(self.dtype)
-        except TypeError as error:
-            raise ValueError(
-                f"dtype={self.dtype!r} is not a data type. Give a bool, integer or "
-                "real type, for example 'float64'."
-            ) from error
-        if dtype.kind not in "biuf":
-            raise ValueError(
-                f"dtype must be a bool, integer or real type; got {self.dtype!r}."
-            )
-        return dtype
 
     def transform(self, X):
         """Mark the conjunctions that hold in each sample.
@@ -247,7 +228,7 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
         Returns
         -------
         columns : csr_array or ndarray of shape (n_samples, `n_output_features_`)
-            1 where a conjunction holds, 0 elsewhere.
+            1.0 where a conjunction holds, 0.0 elsewhere.
 
         Raises
         ------
@@ -255,15 +236,15 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
             For an output of more than 16 GiB.
         """
         check_is_fitted(self)
-        samples, dtype = validate_boolean(self, X, reset=False), self._output_dtype()
+        samples = validate_boolean(self, X, reset=False)
         if not self.sparse_output:
             n_columns = self.n_output_features_
-            n_bytes = samples.shape[0] * n_columns * dtype.itemsize
+            n_bytes = samples.shape[0] * n_columns * OUTPUT.itemsize
             check_output_size(n_bytes, n_columns, "Or keep sparse_output=True.")
         literals = self._conjunctions.literals
         require(len(literals) == len(literals.negated) > 0, "its literals are lost")
         require_below(literals.features, self.n_features_in_, "its literals")
-        columns = self._conjunctions.transform(samples, dtype)
+        columns = self._conjunctions.transform(samples)
         return columns if self.sparse_output else columns.toarray()
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:

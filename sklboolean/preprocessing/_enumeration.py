@@ -30,7 +30,9 @@ from sklboolean.preprocessing._levels import (
 MAX_COUNTED = 2**62
 # Bytes of one output. More samples than that can be transformed in parts.
 LARGEST_OUTPUT = 2**34
-SIZE_HINT = "Lower max_literals, or select conjunctions by min_support or max_features."
+SIZE_HINT = "Lower max_literals, or select conjunctions by min_support."
+# Type of the output, which most estimators of scikit-learn take without a copy.
+OUTPUT = np.dtype(np.float64)
 # Entries of the output that are written between two checks for an interrupt.
 ENTRIES_AT_A_TIME = 2**24
 # Cells of a dense array that are unpacked at once, a byte each.
@@ -74,7 +76,7 @@ class CSRBuilder(NamedTuple):
     n_columns: int
 
     @classmethod
-    def allocate(cls, counts, n_columns, dtype):
+    def allocate(cls, counts, n_columns):
         """Allocate ``counts[i]`` columns for sample i.
 
         Raises
@@ -84,7 +86,7 @@ class CSRBuilder(NamedTuple):
         """
         n_entries = float(np.sum(counts))
         is_short = n_entries <= LARGEST_INDEX
-        size = dtype.itemsize + (4 if is_short else 8)
+        size = OUTPUT.itemsize + (4 if is_short else 8)
         check_output_size(
             n_entries * size, n_columns, "Or transform fewer samples at a time."
         )
@@ -94,11 +96,15 @@ class CSRBuilder(NamedTuple):
             return cls(indptr, np.empty(indptr[-1], np.int32), NO_INT64, n_columns)
         return cls(indptr, NO_INT32, np.empty(indptr[-1], np.int64), n_columns)
 
-    def to_csr(self, dtype):
+    def to_csr(self):
         """Build the CSR array from the written column numbers."""
         indices = self.long if len(self.long) else self.short
         shape = len(self.indptr) - 1, self.n_columns
-        parts = np.ones(len(indices), dtype), indices, self.indptr.astype(indices.dtype)
+        parts = (
+            np.ones(len(indices), OUTPUT),
+            indices,
+            self.indptr.astype(indices.dtype),
+        )
         table = sparse.csr_array(parts, shape=shape)
         # The column numbers were written in ascending order; scipy need not check.
         table.has_canonical_format = True
@@ -305,13 +311,12 @@ class AllConjunctions:
             )
             listed = np.column_stack([np.repeat(listed, n_children, axis=0), children])
 
-    def transform(self, X, dtype):
+    def transform(self, X):
         """Mark the conjunctions that hold in each sample.
 
         Parameters
         ----------
         X : ndarray of uint64 words, or csr_array of true entries
-        dtype : dtype
 
         Returns
         -------
@@ -321,7 +326,7 @@ class AllConjunctions:
         counts = np.empty(samples.n_samples)
         for first, last, *lists in samples:
             self._count(*lists, next_group, counts[first:last])
-        out = CSRBuilder.allocate(counts, self.n_columns, dtype)
+        out = CSRBuilder.allocate(counts, self.n_columns)
         # A part of the samples at a time: an interrupt is noticed after it.
         step = max(
             1, ENTRIES_AT_A_TIME * samples.n_samples // max(1, int(out.indptr[-1]))
@@ -334,7 +339,7 @@ class AllConjunctions:
                     next_group, self.first_column, self.min_literals,
                     out.indptr[begin : end + 1], out.short, out.long,
                 )  # fmt: skip
-        return out.to_csr(dtype)
+        return out.to_csr()
 
     def _count(self, indptr, indices, next_group, counts):
         """Write the number of conjunctions that hold in each sample."""
@@ -522,9 +527,7 @@ class FrequentConjunctions:
     supports: np.ndarray
 
     @classmethod
-    def find(
-        cls, X, literals, min_count, *, min_literals=1, max_literals=None, n_best=None
-    ):
+    def find(cls, X, literals, min_count, *, min_literals=1, max_literals=None):
         """Find the conjunctions that hold in at least ``min_count`` samples.
 
         Parameters
@@ -534,8 +537,6 @@ class FrequentConjunctions:
         min_count : int
             At least 1.
         min_literals, max_literals : int, int or None
-        n_best : int or None
-            Keep the conjunctions with the largest supports; among equals the first.
 
         Raises
         ------
@@ -555,7 +556,6 @@ class FrequentConjunctions:
             if length >= min_literals:
                 found.append((used[level], supports))
                 n_listed += len(level)
-                min_count = max(min_count, _support_to_beat(found, n_best))
             if length == max_literals:
                 break
             level = level[supports >= min_count]
@@ -566,8 +566,8 @@ class FrequentConjunctions:
             if longer is None:
                 raise ValueError(
                     f"More than {MAX_LISTED} conjunctions of up to {length + 1} "
-                    f"literals hold in {min_count} samples or more. Raise min_support, "
-                    "lower max_literals or give max_features."
+                    f"literals hold in {min_count} samples or more. Raise min_support "
+                    "or lower max_literals."
                 )
             level, supports = longer
         if not found:
@@ -577,21 +577,8 @@ class FrequentConjunctions:
                 f"frequent literal holds in {counts.max(initial=0)}. Lower min_support "
                 "or min_literals."
             )
-        return cls._select(literals, found, n_best)
-
-    @classmethod
-    def _select(cls, literals, found, n_best):
-        supports = np.concatenate([supports for _, supports in found])
-        if n_best is None:
-            return cls(literals, tuple(listed for listed, _ in found), supports)
-        chosen = np.sort(np.argsort(-supports, kind="stable")[:n_best])
-        levels, first = [], 0
-        for listed, _ in found:
-            inside = chosen[(chosen >= first) & (chosen < first + len(listed))]
-            levels.append(listed[inside - first])
-            first += len(listed)
-        levels = tuple(listed for listed in levels if len(listed))
-        return cls(literals, levels, supports[chosen])
+        levels, supports = zip(*found, strict=True)
+        return cls(literals, levels, np.concatenate(supports))
 
     @property
     def n_columns(self):
@@ -602,7 +589,7 @@ class FrequentConjunctions:
         """Yield an array of literals of shape (n_conjunctions, length) per length."""
         yield from self.levels
 
-    def transform(self, X, dtype):
+    def transform(self, X):
         """Mark the conjunctions that hold in each sample: see `AllConjunctions`."""
         samples = TrueLiterals(X, self.literals)
         used = np.unique(np.concatenate([listed.ravel() for listed in self.levels]))
@@ -612,20 +599,11 @@ class FrequentConjunctions:
         for first, last, blocks in columns:
             ends = _visit(levels, blocks, NO_INT64, NO_INT32, NO_INT64)
             counts[first:last] = ends[: last - first]
-        out = CSRBuilder.allocate(counts, self.n_columns, dtype)
+        out = CSRBuilder.allocate(counts, self.n_columns)
         if out.indptr[-1]:
             for first, last, blocks in columns:
                 _visit(levels, blocks, out.indptr[first:last], out.short, out.long)
-        return out.to_csr(dtype)
-
-
-def _support_to_beat(found, n_best):
-    """Compute the support that a longer conjunction needs to be among the best."""
-    supports = np.concatenate([supports for _, supports in found])
-    if n_best is None or len(supports) < n_best:
-        return 0
-    # Among equals the shorter comes first.
-    return int(np.partition(supports, -n_best)[-n_best]) + 1
+        return out.to_csr()
 
 
 def _visit(levels, blocks, starts, out_short, out_long):

@@ -38,13 +38,9 @@ def all_conjunctions(n_features, shortest, longest, *, negations=False, groups=N
     ]
 
 
-def frequent(conjunctions, X, min_count, most=None):
-    """Those that hold in enough rows, or the ``most`` commonest; the order is kept."""
-    kept = [c for c in conjunctions if support(c, X) >= min_count]
-    if most is not None:
-        best = sorted(kept, key=lambda c: -support(c, X))[:most]
-        kept = [c for c in kept if c in best]
-    return kept
+def frequent(conjunctions, X, min_count):
+    """Those that hold in enough rows."""
+    return [c for c in conjunctions if support(c, X) >= min_count]
 
 
 def table(conjunctions, X):

@@ -24,7 +24,6 @@ ROWS = np.array([[1, 0, 1], [0, 1, 1]])
             {"min_literals": 2, "feature_groups": [0, 0, 0]},
             "3, which are in 1 groups.*lower min_lit",
         ),
-        ({"max_features": 0}, "max_features"),
         ({"min_support": 0}, "min_support"),
         ({"min_support": 0.0}, "min_support"),
         ({"min_support": 1.5}, "neither a fraction"),
@@ -33,8 +32,6 @@ ROWS = np.array([[1, 0, 1], [0, 1, 1]])
         ({"monotone": "yes"}, "monotone"),
         ({"sparse_output": None}, "sparse_output"),
         ({"binarize": -1.0}, "binarize"),
-        ({"dtype": "complex128"}, "dtype"),
-        ({"dtype": "words"}, "dtype"),
         (
             {"feature_groups": [0, 1]},
             "one label for each of 3 features; its shape is .2,.",
@@ -52,7 +49,7 @@ def test_bad_parameters_are_named_and_change_nothing(options, message):
     assert vars(features) == before
 
 
-@pytest.mark.parametrize("name", ["max_literals", "min_literals", "max_features"])
+@pytest.mark.parametrize("name", ["max_literals", "min_literals"])
 @pytest.mark.parametrize("value", [True, 1.5, "two"])
 def test_counts_must_be_integers(name, value):
     with pytest.raises(TypeError, match=name):
@@ -86,9 +83,7 @@ def test_unfitted_transformer_says_so(call):
 @pytest.mark.parametrize("longest", [12, None])
 def test_more_columns_than_int64_numbers_are_refused(longest):
     wide = sparse.csr_array((2, 3000))
-    with pytest.raises(
-        ValueError, match=r"too many to be numbered.*min_support or max_features"
-    ):
+    with pytest.raises(ValueError, match=r"too many to be numbered.*by min_support"):
         ConjunctionFeatures(max_literals=longest).fit(wide)
 
 
@@ -139,3 +134,12 @@ def test_many_candidates_of_which_few_are_frequent_are_listed(monkeypatch):
     monkeypatch.setattr(enumeration, "MAX_LISTED", len(expected) - 1)
     with pytest.raises(ValueError, match="Raise min_support"):
         features.fit(X)
+
+
+def test_old_parameters_say_what_to_do_instead():
+    with pytest.warns(FutureWarning, match=r"astype\('bool'\)"):
+        features = ConjunctionFeatures(dtype="float64")
+    assert features.fit_transform(ROWS).dtype == np.float64
+    for options in ({"dtype": "bool"}, {"max_features": 10}):
+        with pytest.raises(ValueError, match=r"not supported since .*(Convert|Set)"):
+            ConjunctionFeatures(**options)
