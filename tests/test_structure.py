@@ -372,14 +372,16 @@ RETIRED = {
     r"\bkernel machine": "kernel model",
     r"\bwings?\b": "package",
 }
-# Generated files, the history of names, and the list of what not to say.
+# Generated files, the history of names, and the lists of what not to say.
 NO_TEXTS = {"_build", "gallery", "generated", "CHANGELOG.md", "glossary.md"}
+NO_TEXTS |= {Path(__file__).name}
 TEXTS = [
     file
     for pattern in (
         "*.md", "sklboolean/**/*.py", "sklboolean/**/*.pyx", "sklboolean/**/*.pxd",
         "sklboolean/**/*.h", "docs/*.md", "docs/*/*.md", "docs/*.py", "docs/api/*.rst",
         "docs/examples/*.py", "docs/experiments/*", "benchmarks/**/*.py",
+        "tests/**/*.py",
     )
     for file in sorted(ROOT.glob(pattern))
     if file.is_file() and file.suffix in {".md", ".py", ".pyx", ".pxd", ".h", ".rst"}

@@ -68,7 +68,7 @@ def build(name, label_noise=0):
     return space, oracles.Enumeration(functions, Fraction(float(label_noise)))
 
 
-def random_lesson(seed, n_samples):
+def random_labelled(seed, n_samples):
     random = RANDOM(seed)
     rows = EVERY_ROW[random.randint(len(EVERY_ROW), size=n_samples)]
     return rows, random.random_sample(n_samples) < 0.5
@@ -78,7 +78,7 @@ def random_lesson(seed, n_samples):
 @given(names, noises, st.integers(0, 999), st.integers(0, 9))
 def test_acceptance_is_the_enumerated_posterior(name, label_noise, seed, n_samples):
     space, twin = build(name, label_noise)
-    rows, positive = random_lesson(seed, n_samples)
+    rows, positive = random_labelled(seed, n_samples)
     space.update(rows, positive)
     twin.learn(rows.tolist(), positive)
     assert space.n_hypotheses == len(twin.functions)
@@ -92,8 +92,8 @@ def test_acceptance_is_the_enumerated_posterior(name, label_noise, seed, n_sampl
 
 @settings(deadline=None)
 @given(names, noises, st.integers(0, 999), st.integers(0, 6), st.integers(0, 6))
-def test_lessons_add_up(name, label_noise, seed, n_first, n_more):
-    rows, positive = random_lesson(seed, n_first + n_more)
+def test_labelled_samples_add_up(name, label_noise, seed, n_first, n_more):
+    rows, positive = random_labelled(seed, n_first + n_more)
     at_once, _twin = build(name, label_noise)
     at_once.update(rows, positive)
     in_parts, _twin = build(name, label_noise)
@@ -117,9 +117,9 @@ def test_lessons_add_up(name, label_noise, seed, n_first, n_more):
 @pytest.mark.parametrize("name", CLASSES)
 def test_draws_follow_the_posterior(name, label_noise):
     space, twin = build(name, label_noise)
-    lesson = EVERY_ROW[[15, 3]], [True, False]
-    space.update(*lesson)
-    twin.learn(lesson[0].tolist(), lesson[1])
+    labelled = EVERY_ROW[[15, 3]], [True, False]
+    space.update(*labelled)
+    twin.learn(labelled[0].tolist(), labelled[1])
     n_draws = 20000
     answers = space.sample_predictions(EVERY_ROW, n_draws, RANDOM(1))
     assert answers.shape == (n_draws, len(EVERY_ROW))
@@ -141,17 +141,17 @@ def test_draws_follow_the_posterior(name, label_noise):
     assert statistic <= (chi2.isf(1e-6, len(pairs) - 1) if len(pairs) > 1 else 0)
 
 
-def test_draws_agree_with_the_lesson_without_noise():
+def test_draws_agree_with_the_labels_without_noise():
     space, _twin = build("conjunctions")
     space.update(EVERY_ROW[[15, 14, 0]], [True, True, False])
     answers = space.sample_predictions(EVERY_ROW[[15, 14, 0]], 50, RANDOM(0))
     np.testing.assert_array_equal(answers, np.tile([True, True, False], (50, 1)))
 
 
-def test_long_noisy_lessons_stay_exact():
+def test_many_noisy_labels_stay_exact():
     # Weights of 1e-95 and less beside 1: many levels, most of them beyond a float.
     space, twin = build("conjunctions", Fraction(1, 3))
-    rows, _positive = random_lesson(0, 400)
+    rows, _positive = random_labelled(0, 400)
     positive = rows[:, 0] & rows[:, 1]
     positive[::5] ^= True
     space.update(rows, positive)
@@ -192,16 +192,16 @@ def test_empty_space_is_reported(name):
 
 @pytest.mark.parametrize("label_noise", [0, 0.1])
 def test_blocks_change_nothing(label_noise, monkeypatch):
-    lesson = random_lesson(3, 6)[0]
+    labelled = random_labelled(3, 6)[0]
     whole, _twin = build("conjunctions", label_noise)
-    whole.update(lesson, lesson[:, 0])
+    whole.update(labelled, labelled[:, 0])
     expected = (
         whole.predict_proba(EVERY_ROW)[:, 1],
         whole.sample_predictions(EVERY_ROW, 7, RANDOM(0)),
     )
     monkeypatch.setattr(_finite_version_space, "BLOCK_BITS", 200)
     parts, _twin = build("conjunctions", label_noise)
-    parts.update(lesson, lesson[:, 0])
+    parts.update(labelled, labelled[:, 0])
     np.testing.assert_array_equal(parts.predict_proba(EVERY_ROW)[:, 1], expected[0])
     drawn = parts.sample_predictions(EVERY_ROW, 7, RANDOM(0))
     np.testing.assert_array_equal(drawn, expected[1])

@@ -122,9 +122,12 @@ def test_pool_asks_for_the_most_even_split_and_stops_in_time(seed, target):
 
     volumes = [len(space)]
     for n, row in enumerate(learner.query_indices_):
-        chances = {i: differing(i) for i in left}
-        assert sum(chances.values()) / len(left) * Fraction(allowed(n, 0.2, 0.05)) >= 1
-        assert chances[row] == max(chances.values())
+        probabilities = {i: differing(i) for i in left}
+        assert (
+            sum(probabilities.values()) / len(left) * Fraction(allowed(n, 0.2, 0.05))
+            >= 1
+        )
+        assert probabilities[row] == max(probabilities.values())
         space = [h for h in space if bool(h(X[row, 0])) == y[row]]
         volumes.append(len(space))
         left = [i for i in left if X[i, 0] != X[row, 0]]

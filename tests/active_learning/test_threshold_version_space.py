@@ -20,22 +20,24 @@ RANDOM = np.random.RandomState
 GRID = np.arange(33) / 32
 MIDDLES = (GRID[1:] + GRID[:-1]) / 2
 noises = st.sampled_from([0.0, 0.125, 0.375])
-lessons = st.lists(st.tuples(st.sampled_from(GRID.tolist()), st.booleans()), max_size=6)
+labelled_values = st.lists(
+    st.tuples(st.sampled_from(GRID.tolist()), st.booleans()), max_size=6
+)
 
 
-def learned(lesson, label_noise, **bounds):
+def learned(labelled, label_noise, **bounds):
     space = ThresholdVersionSpace(label_noise=label_noise, **bounds)
-    for value, label in lesson:
+    for value, label in labelled:
         space.update([[value]], [label])
     return space
 
 
-@given(lessons, noises)
-def test_posterior_is_that_of_a_grid(lesson, label_noise):
-    space = learned(lesson, label_noise)
+@given(labelled_values, noises)
+def test_posterior_is_that_of_a_grid(labelled, label_noise):
+    space = learned(labelled, label_noise)
     functions = [lambda row, w=w: row[0] >= w for w in MIDDLES.tolist()]
     twin = oracles.Enumeration(functions, Fraction(label_noise))
-    twin.learn([[value] for value, _ in lesson], [label for _, label in lesson])
+    twin.learn([[value] for value, _ in labelled], [label for _, label in labelled])
     assert space.is_empty == twin.is_empty()
     if twin.is_empty():
         for ask in (
@@ -56,20 +58,20 @@ def test_posterior_is_that_of_a_grid(lesson, label_noise):
     assert (first, last) == (possible[0] - 1 / 64, possible[-1] + 1 / 64)
     drawn = space.sample_predictions(GRID[:, None], 10, RANDOM(0))
     if not label_noise:
-        for value, label in lesson:
+        for value, label in labelled:
             assert np.all(drawn[:, int(value * 32)] == label)
 
 
-@given(lessons, noises, st.floats(-5, 5), st.floats(0.5, 9))
-def test_scale_does_not_matter(lesson, label_noise, low, width):
+@given(labelled_values, noises, st.floats(-5, 5), st.floats(0.5, 9))
+def test_scale_does_not_matter(labelled, label_noise, low, width):
     space, unit = (
         ThresholdVersionSpace(low, low + width, label_noise=label_noise),
-        learned(lesson, label_noise),
+        learned(labelled, label_noise),
     )
     high = low + width
     grid = low + (high - low) * GRID
     grid[-1] = high
-    for value, label in lesson:
+    for value, label in labelled:
         space.update([[grid[int(value * 32)]]], [label])
     assert space.is_empty == unit.is_empty
     if not unit.is_empty:
@@ -101,7 +103,7 @@ def test_draws_follow_the_posterior(label_noise):
     assert statistic < chi2.isf(1e-6, len(found) - 1)
 
 
-def test_draws_never_contradict_a_lesson_in_the_narrowest_space():
+def test_draws_never_contradict_a_label_in_the_narrowest_space():
     low = 1.0
     for high in (np.nextafter(low, 2), low + 3 * np.spacing(low)):
         space = ThresholdVersionSpace(0.0, 2.0)

@@ -167,15 +167,17 @@ def test_logarithms_are_right_where_numbers_underflow(n_aborted):
     assert np.exp(logs[0]) == 0.0
     for r in (0, 17, i - n_aborted):
         s = int(missing[r])
-        chances = [
+        probabilities = [
             (binomial(n_aborted, heads, HALF), s - heads)
             for heads in range(n_aborted + 1)
         ]
-        exact = sum(c * binomial(k - i - 1, left, HALF + gamma) for c, left in chances)
+        exact = sum(
+            c * binomial(k - i - 1, left, HALF + gamma) for c, left in probabilities
+        )
         assert_allclose(logs[r], log_of(exact), rtol=1e-12)
         terms = [binomial(k - i, j, HALF + gamma) for j in range(s + 1)]
         tails = [*accumulate(terms, initial=0)]
-        exact = sum(c * tails[max(left + 1, 0)] for c, left in chances)
+        exact = sum(c * tails[max(left + 1, 0)] for c, left in probabilities)
         assert_allclose(sums[r], log_of(exact), rtol=1e-12)
 
 

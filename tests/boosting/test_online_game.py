@@ -101,14 +101,14 @@ def test_binomial_of_sixty_three_learners_is_no_integer_overflow():
     """C(62, 31) times 31 exceeds 2**63; exact fractions tell what is right."""
     k, gamma = 63, Fraction(1, 10)
     p, q = Fraction(3, 5), Fraction(2, 5)
-    chances = []
+    probabilities = []
     for r in range(2):
         missing, n_left = k // 2 - r, k - 2
         binomial = Fraction(1)
         for step in range(missing):
             binomial = binomial * (n_left - step) / (step + 1)
-        chances.append(binomial * p**missing * q ** (n_left - missing))
-    expected = [float(chance / max(chances)) for chance in chances]
+        probabilities.append(binomial * p**missing * q ** (n_left - missing))
+    expected = [float(each / max(probabilities)) for each in probabilities]
     weights = online_weights(k, 1, float(gamma), np.arange(2))
     assert_allclose(weights, expected, rtol=1e-12)
 

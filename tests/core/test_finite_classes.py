@@ -96,11 +96,11 @@ def test_class_too_large_to_list_is_refused_before_it_is_built():
 
 
 @given(st.lists(st.lists(st.booleans(), min_size=70, max_size=70), max_size=20))
-def test_vertical_counters_count(lessons):
+def test_vertical_counters_count(rows_of_bits):
     counts = MistakeCounts.zero(70)
-    wrong = np.array(lessons, dtype=bool).reshape(-1, 70)
-    for lesson in wrong:
-        words = np.packbits(lesson, bitorder="little")
+    wrong = np.array(rows_of_bits, dtype=bool).reshape(-1, 70)
+    for row in wrong:
+        words = np.packbits(row, bitorder="little")
         counts.add(np.pad(words, (0, 16 - len(words))).view(np.uint64))
     np.testing.assert_array_equal(counts.values(), wrong.sum(axis=0))
     consistent = unpack_words(counts.consistent(), 70)[0]

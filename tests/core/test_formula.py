@@ -87,12 +87,14 @@ def test_weights_of_terms_that_hold_add_up(terms, n_outputs, data):
     np.testing.assert_array_equal(formula.scores(EVERY_SAMPLE), expected)
     if n_outputs == 1:
         second = expit(expected[:, 0] / 2)
-        chances = np.column_stack([1 - second, second])
+        probabilities = np.column_stack([1 - second, second])
         codes = [int(s > 0 or (s == 0 and tie)) for s in expected[:, 0]]
     else:
-        chances = softmax(expected / 2, axis=1)
+        probabilities = softmax(expected / 2, axis=1)
         codes = expected.argmax(axis=1)
-    np.testing.assert_allclose(formula.evaluate(EVERY_SAMPLE), chances, rtol=1e-12)
+    np.testing.assert_allclose(
+        formula.evaluate(EVERY_SAMPLE), probabilities, rtol=1e-12
+    )
     predicted = formula.predict(EVERY_SAMPLE).tolist()
     assert predicted == [classes[code] for code in codes]
 

@@ -26,8 +26,8 @@ def exact_log_partition(weights):
 def exact_draws(weights, n_samples, rng):
     """Independent inputs, and the probabilities of the hidden units given them."""
     inputs, _, scores = all_joint_log_weights(weights)
-    chances = softmax(scores.ravel()).reshape(scores.shape).sum(axis=1)
-    signs = inputs[rng.choice(len(inputs), size=n_samples, p=chances)]
+    probabilities = softmax(scores.ravel()).reshape(scores.shape).sum(axis=1)
+    signs = inputs[rng.choice(len(inputs), size=n_samples, p=probabilities)]
     means = hidden_posteriors(signs @ weights.components.T + weights.hidden_bias)[1]
     return signs, means
 

@@ -61,8 +61,8 @@ def rows_of_blocks(m, length, weight):
     components = np.kron(np.eye(m), np.full(length, weight))
     rng = np.random.default_rng(0)
     active = rng.uniform(size=(4000, m)) < 0.5
-    chances = expit(2 * active @ components)
-    return np.where(rng.uniform(size=chances.shape) < chances, 1, -1)
+    probabilities = expit(2 * active @ components)
+    return np.where(rng.uniform(size=probabilities.shape) < probabilities, 1, -1)
 
 
 seeds = st.integers(0, 10**6)
@@ -162,11 +162,13 @@ def test_rows_of_an_active_unit_are_moved_to_the_base():
     assert 1 < active.sum() < row_weights.sum() - 1
     np.testing.assert_allclose(active @ (rows - unit.weights), 0, atol=1e-9)
     # Coins move as many rows: the mean of moved rows is 0 within 5 standard errors.
-    chances = expit(rows @ unit.weights + unit.bias)
+    probabilities = expit(rows @ unit.weights + unit.bias)
     left = remove_structure(rows, unit, np.random.RandomState(0))
     moved = (left != rows).any(axis=1)
     residue = (row_weights * moved) @ (rows - unit.weights)
-    variance = (row_weights**2 * chances * (1 - chances)) @ (rows - unit.weights) ** 2
+    variance = (row_weights**2 * probabilities * (1 - probabilities)) @ (
+        rows - unit.weights
+    ) ** 2
     assert (np.abs(residue) <= 5 * np.sqrt(variance) + 1e-9).all()
 
 

@@ -36,8 +36,8 @@ def learning(**given):
 
 def exact_states(weights, n_chains, rng):
     _, states, scores = all_joint_log_weights(weights)
-    chances = softmax(scores.ravel()).reshape(scores.shape).sum(axis=0)
-    return states[rng.choice(len(states), size=n_chains, p=chances)]
+    probabilities = softmax(scores.ravel()).reshape(scores.shape).sum(axis=0)
+    return states[rng.choice(len(states), size=n_chains, p=probabilities)]
 
 
 def hoeffding(n_chains, n_means):

@@ -815,8 +815,8 @@ def test_conjunction_counts_that_overflow_are_an_error_with_a_way_out(make, para
         match=r"exceeds float64 .* Use a smaller max_literals or normalize=True",
     ):
         all_conjunctions(X, **parameters)
-    for way_out in ({"max_literals": 3}, {"normalize": True}):
-        assert np.isfinite(all_conjunctions(X, **{**parameters, **way_out})).all()
+    for remedy in ({"max_literals": 3}, {"normalize": True}):
+        assert np.isfinite(all_conjunctions(X, **{**parameters, **remedy})).all()
 
 
 def test_only_pairs_that_occur_can_overflow():

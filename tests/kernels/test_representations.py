@@ -156,7 +156,7 @@ def parts_of(X):
     return copy.deepcopy(X)
 
 
-def published(model):
+def fitted_attributes(model):
     names = [
         "classes_", "support_", "dual_coef_", "raw_dual_coef_", "intercept_",
         "n_support_", "n_mistakes_", "mistakes_per_epoch_", "n_updates_", "n_iter_",
@@ -195,7 +195,7 @@ def test_model_does_not_depend_on_the_form(problem, reference, form, learner):
     model.fit(table, y)
     predicted, scores = model.predict(table), model.decision_function(table)
     assert same_state(parts_of(table), before)
-    assert same_state(published(model), published(expected))
+    assert same_state(fitted_attributes(model), fitted_attributes(expected))
     assert np.array_equal(support_table(model), support_table(expected))
     assert (model.support_rows_ is None) == (form in DENSE)
     assert (model.support_words_ is None) == (form in SPARSE)
@@ -223,7 +223,7 @@ def test_stream_does_not_depend_on_the_form(problem, form):
     for rows in np.split(np.arange(90), 3):
         expected.partial_fit(X[rows], y[rows], classes=[0, 1, 2])
         model.partial_fit(ALL[form](X[rows]), y[rows], classes=[0, 1, 2])
-    assert same_state(published(model), published(expected))
+    assert same_state(fitted_attributes(model), fitted_attributes(expected))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -262,7 +262,7 @@ def test_model_of_a_wide_sparse_table_equals_the_dense_one(wide_problem, form, l
     options = {"max_iter": 3, "random_state": 0, **LEARNERS[learner]}
     dense = plain_perceptron(**options).fit(X[:120], y[:120])
     model = plain_perceptron(**options).fit(SPARSE[form](X[:120]), y[:120])
-    assert same_state(published(model), published(dense))
+    assert same_state(fitted_attributes(model), fitted_attributes(dense))
     assert np.array_equal(support_table(model), support_table(dense))
     scores = model.decision_function(SPARSE[form](X))
     assert same_state(scores, dense.decision_function(X))
@@ -300,7 +300,7 @@ def test_values_above_the_threshold_are_true(problem, binarize):
     for table in (values, np.asfortranarray(values), sparse.csr_array(values)):
         model = plain_perceptron(max_iter=2, random_state=0, binarize=binarize)
         model.fit(table, y)
-        assert same_state(published(model), published(expected))
+        assert same_state(fitted_attributes(model), fitted_attributes(expected))
     kernel = counting_kernel(max_literals=2, binarize=binarize)
     plain = counting_kernel(max_literals=2)
     assert same_state(kernel(values, values[:5]), plain(X, X[:5]))
@@ -313,7 +313,7 @@ def test_strict_mode_takes_zeros_and_ones(problem, reference, form):
     X, y = problem
     model = plain_perceptron(max_iter=4, random_state=0, binarize=None)
     model.fit(ALL[form](X), y)
-    assert same_state(published(model), published(reference["default"]))
+    assert same_state(fitted_attributes(model), fitted_attributes(reference["default"]))
 
 
 @pytest.mark.parametrize("bad", [2, -1, 0.5])

@@ -24,7 +24,7 @@ from sklboolean.linear_model._state import LinearState, mixing_weights
 MARGINS = st.sampled_from([0.3137, 1.7183])
 
 
-def published(model):
+def fitted_attributes(model):
     return [*model.coef_[0], model.intercept_[0]], [
         *model.raw_coef_[0], model.raw_intercept_[0]
     ]  # fmt: skip
@@ -41,7 +41,7 @@ def test_mixed_perceptron_is_the_one_of_the_definition(parts, margin, constant, 
     mean, threshold, _ = oracles.play_partitions(
         player, parts, n, ["w"], oracles.arithmetic_mean
     )
-    averaged, last = published(model)
+    averaged, last = fitted_attributes(model)
     expected = [*map(float, mean), -float(threshold)]
     np.testing.assert_allclose(averaged, expected, rtol=1e-11, atol=1e-11)
     expected = [*map(float, player.w), -float(player.threshold)]

@@ -288,8 +288,8 @@ def test_held_out_scores_are_of_models_that_did_not_see_the_samples(loss):
         else:
             expected = other.decision_function(X[test])
             odds = np.exp(scores if scores.ndim > 1 else np.c_[0 * scores, scores])
-            chances = odds / odds.sum(axis=1, keepdims=True)
-            likelihoods = chances[np.arange(len(test)), y[test]]
+            probabilities = odds / odds.sum(axis=1, keepdims=True)
+            likelihoods = probabilities[np.arange(len(test)), y[test]]
             assert found == pytest.approx(np.log(likelihoods).mean())
         np.testing.assert_allclose(scores, expected, atol=0.1 * np.ptp(expected))
     assert model_for(loss, C=1.0).fit(X, y).held_out_scores_ is None

@@ -97,9 +97,9 @@ def test_another_promotion_costs_the_factor_of_the_notes(case, promotion):
     r = log(promotion) / rate
     assume(0 < r < 2)
     bound = multiplicative_mistake_bound(u, X, signs, balanced=True)
-    dearer = int((bound + 1) / (r * (2 - r)))
+    larger_bound = int((bound + 1) / (r * (2 - r)))
     learner = BalancedWinnow(len(u), promotion=promotion)
-    assert play_until_right(learner, X, signs, dearer) <= dearer
+    assert play_until_right(learner, X, signs, larger_bound) <= larger_bound
 
 
 @settings(deadline=None)
