@@ -621,7 +621,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         features = np.empty((n_samples, n_out), dtype=dtype, order="F")
         first = 0
         for fitted, of_column in zip(self._state, codes, strict=True):
-            for place, condition in enumerate(fitted.conditions(of_column), first):
+            for place, condition in enumerate(fitted.marks(of_column), first):
                 features[:, place] = condition
             last = first + fitted.n_conditions
             if self.missing == "propagate":

@@ -22,13 +22,59 @@ from sklboolean.preprocessing._thresholds import exceeds, number_code, number_te
 # Thresholds up to which comparing with each is faster than a search.
 MOST_COMPARED = 32
 PLAIN_NUMBERS = {int, float, bool}
+BOUNDS = "<=", ">"
+MISSING = "is", "missing"
 
 
 class FittedColumn:
-    """What is computed at the first use is not stored in pickles."""
+    """The conditions on one column, from whose list all texts are written.
+
+    ``conditions`` are pairs of a relation and a number: "<=" and ">" a threshold, "="
+    a level, "" for a Boolean; or "is" and "missing" or "rare". What is computed at the
+    first use is not stored in pickles.
+    """
 
     def __getstate__(self):
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def n_conditions(self):
+        """Number of conditions."""
+        return len(self.conditions)
+
+    def order(self):
+        """Number the threshold of each condition; -1 for other conditions."""
+        places = [k if relation in BOUNDS else -1 for relation, k in self.conditions]
+        return np.array(places, dtype=int)
+
+    def names(self, label):
+        """Write the conditions on a column with this label."""
+        return [
+            f"{label} is {k}" if relation == "is" else self.name_of(label, relation, k)
+            for relation, k in self.conditions
+        ]
+
+    def sql(self, label):
+        """Write the conditions on a column with this label as SQL."""
+        name = sql_name(label)
+        return [
+            self.sql_missing(name) if k == "missing" else self.sql_of(name, relation, k)
+            for relation, k in self.conditions
+        ]
+
+    def sql_missing(self, name):
+        """Write in SQL that a level is missing."""
+        return f"{name} IS NULL"
+
+    def c(self, value):
+        """Write the conditions on a number in C; NAN is a missing value.
+
+        Of levels it is the place in ``levels``, or behind them in ``rare``.
+        """
+        return [
+            f"isnan({value})" if k == "missing" else self.c_of(value, relation, k)
+            for relation, k in self.conditions
+        ]
 
 
 class IndexedColumn(FittedColumn):
@@ -81,61 +127,53 @@ class NumberColumn(FittedColumn):
     insists: bool = True
 
     @cached_property
-    def n_conditions(self):
-        """Number of conditions."""
-        n_bounds = len(self.thresholds) * len(self.relations)
-        return n_bounds + self.indicates_missing
+    def conditions(self):
+        """List the conditions in their order."""
+        relations = ("",) if self.kind == "boolean" else self.relations
+        bounds = [(r, k) for r in relations for k in range(len(self.thresholds))]
+        return bounds + [MISSING] * self.indicates_missing
 
     @property
     def is_one_sided(self):
         """Whether no bound tells the numbers on one side from missing values."""
         return len(self.relations) == 1 and self.kind != "boolean"
 
-    def names(self, label):
-        """Write the conditions on a column with this label."""
-        names = [f"{label} {relation} {text}" for relation, text in self._bounds()]
-        names = [str(label)] if self.kind == "boolean" else names
-        return names + [f"{label} is missing"] * self.indicates_missing
+    def name_of(self, label, relation, k):
+        """Write the condition of threshold k as a name."""
+        if self.kind == "boolean":
+            return str(label)
+        return f"{label} {relation} {number_text(self.thresholds[k].item())}"
 
-    def _bounds(self):
-        texts = [number_text(t) for t in self.thresholds.tolist()]
-        return [(relation, text) for relation in self.relations for text in texts]
-
-    def sql(self, label):
-        """Write the conditions on a column with this label as SQL.
+    def sql_of(self, name, relation, k):
+        """Write the condition of threshold k in SQL.
 
         Databases that have NaN take it for the largest number; its difference to itself
-        is not 0.
+        is not 0. A float with an exponent is not rounded to the type of a column.
         """
-        name = sql_name(label)
-        is_missing = [f"{name} IS NULL"] * self.indicates_missing
         if self.kind == "boolean" and self.insists:
-            return [f"CAST({name} AS INTEGER) = 1", *is_missing]
+            return f"CAST({name} AS INTEGER) = 1"
+        number, t = self._sql_float(name), self.thresholds[k].item()
         if self.thresholds.dtype.kind != "f":
-            return self._comparisons(name) + is_missing
-        # A float with an exponent is not rounded to the type of a column of floats.
-        number = f"CAST({name} AS DOUBLE PRECISION)" if self.kind == "boolean" else name
-        is_known = {"<=": "", ">": f" AND {number} - {number} = 0"}
-        tests = [
-            f"{number} {relation} {sql_number(t)}{is_known[relation]}"
-            for relation in self.relations
-            for t in self.thresholds.tolist()
-        ]
-        if is_missing:
-            is_missing = [f"({name} IS NULL OR {number} - {number} <> 0)"]
-        return tests + is_missing
+            return f"{name} {relation} {number_code(t)}"
+        if relation == "<=":
+            return f"{number} <= {sql_number(t)}"
+        return f"{number} > {sql_number(t)} AND {number} - {number} = 0"
 
-    def c(self, value):
-        """Write the conditions on a number in C; NAN is a missing value."""
+    def sql_missing(self, name):
+        """Write in SQL that a number is missing: NULL, or NaN of floats."""
+        is_boolean = self.kind == "boolean" and self.insists
+        if is_boolean or self.thresholds.dtype.kind != "f":
+            return f"{name} IS NULL"
+        number = self._sql_float(name)
+        return f"({name} IS NULL OR {number} - {number} <> 0)"
+
+    def _sql_float(self, name):
+        return f"CAST({name} AS DOUBLE PRECISION)" if self.kind == "boolean" else name
+
+    def c_of(self, value, relation, k):
+        """Write the condition of threshold k in C."""
         self.require_floats("A double of C")
-        return self._comparisons(value) + [f"isnan({value})"] * self.indicates_missing
-
-    def _comparisons(self, value):
-        return [
-            f"{value} {relation} {number_code(t)}"
-            for relation in self.relations
-            for t in self.thresholds.tolist()
-        ]
+        return f"{value} {relation or '>'} {number_code(self.thresholds[k].item())}"
 
     def require_floats(self, holder):
         """Refuse thresholds on integers beyond 2**53, which floats merge."""
@@ -144,14 +182,6 @@ class NumberColumn(FittedColumn):
                 f"{holder} cannot hold the integers of column {self.name!r}, which are "
                 "beyond 2**53. Subtract a number from the column, or leave it out."
             )
-
-    def order(self):
-        """Number the threshold of each condition; -1 for other conditions."""
-        places = np.full(self.n_conditions, -1)
-        if self.kind != "boolean":
-            numbers = np.tile(np.arange(len(self.thresholds)), len(self.relations))
-            places[: len(numbers)] = numbers
-        return places
 
     @cached_property
     def runs(self):
@@ -217,7 +247,7 @@ class NumberColumn(FittedColumn):
                 )
         return numbers
 
-    def conditions(self, codes):
+    def marks(self, codes):
         """Yield for each condition in which samples it holds, from their runs."""
         n_thresholds = len(self.thresholds)
         known = codes <= n_thresholds
@@ -279,28 +309,19 @@ class OrderedColumn(IndexedColumn, NumberColumn):
 
     levels: tuple = ()
 
-    def _bounds(self):
-        texts = level_names(self.levels)
-        return [(r, texts[t]) for r in self.relations for t in self.thresholds.tolist()]
+    def name_of(self, label, relation, k):
+        """Write the condition of threshold k as a name."""
+        return f"{label} {relation} {level_names(self.levels)[self.thresholds[k]]}"
 
-    def sql(self, label):
-        """Write the conditions as lists of the levels that satisfy them."""
-        name, levels = sql_name(label), [sql_value(level) for level in self.levels]
-        tests = []
-        for relation in self.relations:
-            for t in self.thresholds.tolist():
-                few = levels[: t + 1] if relation == "<=" else levels[t + 1 :]
-                tests.append(f"{name} IN ({', '.join(few)})")
-        return tests + [f"{name} IS NULL"] * self.indicates_missing
+    def sql_of(self, name, relation, k):
+        """Write the condition of threshold k as a list of levels that satisfy it."""
+        end = self.thresholds[k] + 1
+        levels = self.levels[:end] if relation == "<=" else self.levels[end:]
+        return f"{name} IN ({', '.join(map(sql_value, levels))})"
 
-    def c(self, value):
-        """Write the conditions on the place of a level in C; NAN is a missing value."""
-        tests = [
-            f"{value} >= 0 && {value} {relation} {t}"
-            for relation in self.relations
-            for t in self.thresholds.tolist()
-        ]
-        return tests + [f"isnan({value})"] * self.indicates_missing
+    def c_of(self, value, relation, k):
+        """Write the condition of threshold k on the place of a level in C."""
+        return f"{value} >= 0 && {value} {relation} {self.thresholds[k]}"
 
     @property
     def unseen_run(self):
@@ -347,45 +368,35 @@ class LevelColumn(IndexedColumn):
     is_one_sided = False
 
     @cached_property
-    def n_conditions(self):
-        """Number of conditions."""
-        return len(self.levels) + bool(self.rare) + self.indicates_missing
+    def conditions(self):
+        """List the conditions in their order."""
+        conditions = [("=", k) for k in range(len(self.levels))]
+        conditions += [("is", "rare")] * bool(self.rare)
+        return conditions + [MISSING] * self.indicates_missing
 
-    def names(self, label):
-        """Write the conditions on a column with this label."""
-        names = [f"{label} = {level_text(level)}" for level in self.levels]
-        names += [f"{label} is rare"] * bool(self.rare)
-        return names + [f"{label} is missing"] * self.indicates_missing
+    def name_of(self, label, _relation, k):
+        """Write the condition of level k as a name."""
+        return f"{label} = {level_text(self.levels[k])}"
 
-    def sql(self, label):
-        """Write the conditions on a column with this label as SQL."""
-        name = sql_name(label)
-        tests = [f"{name} = {sql_value(level)}" for level in self.levels]
-        if self.rare:
-            known, word = self.rare, "IN"
-            if self.handle_unknown == "infrequent_if_exist":
-                known, word = self.levels, "NOT IN"
-            known = ", ".join(map(sql_value, known))
-            tests.append(f"{name} {word} ({known})" if known else f"{name} IS NOT NULL")
-        return tests + [f"{name} IS NULL"] * self.indicates_missing
+    def sql_of(self, name, relation, k):
+        """Write the condition of level k, or of rare levels, in SQL."""
+        if relation == "=":
+            return f"{name} = {sql_value(self.levels[k])}"
+        listed, word = self.rare, "IN"
+        if self.handle_unknown == "infrequent_if_exist":
+            listed, word = self.levels, "NOT IN"
+        listed = ", ".join(map(sql_value, listed))
+        return f"{name} {word} ({listed})" if listed else f"{name} IS NOT NULL"
 
-    def c(self, value):
-        """Write the conditions on the number of a level in C; NAN is a missing value.
-
-        The numbers are places in ``levels`` and then in ``rare``.
-        """
+    def c_of(self, value, relation, k):
+        """Write the condition of level k, or of rare levels, in C."""
+        if relation == "=":
+            return f"{value} == {k}"
         n_levels = len(self.levels)
-        tests = [f"{value} == {code}" for code in range(n_levels)]
-        if self.rare:
-            is_rare = f"{value} >= {n_levels} && {value} < {n_levels + len(self.rare)}"
-            if self.handle_unknown == "infrequent_if_exist":
-                is_rare = f"!isnan({value}) && !({' || '.join(tests) or '0'})"
-            tests.append(is_rare)
-        return tests + [f"isnan({value})"] * self.indicates_missing
-
-    def order(self):
-        """Return -1 for each condition: levels have no order."""
-        return np.full(self.n_conditions, -1)
+        if self.handle_unknown != "infrequent_if_exist":
+            return f"{value} >= {n_levels} && {value} < {n_levels + len(self.rare)}"
+        tests = [f"{value} == {level}" for level in range(n_levels)]
+        return f"!isnan({value}) && !({' || '.join(tests) or '0'})"
 
     @cached_property
     def runs(self):
@@ -415,7 +426,7 @@ class LevelColumn(IndexedColumn):
         codes, unseen = super().read(column)
         return codes, {} if self.unseen_run else unseen
 
-    def conditions(self, codes):
+    def marks(self, codes):
         """Yield for each condition in which samples it holds, from their runs."""
         # Comparing small integers is several times as fast.
         codes = codes.astype(np.int16) if self.n_conditions < 2**15 else codes
