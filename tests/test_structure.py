@@ -202,7 +202,7 @@ SERVE_ALL = {
     "inspection/_explanations.py": "explains fitted models of users",
     "inspection/_kernel_sums.py": "reads fitted kernel models of users",
     "inspection/_model_page.py": "shows fitted models of users",
-    "inspection/_pooled_values.py": "explains fitted models of users",
+    "inspection/_shapley_values.py": "explains fitted models of users",
     "io/_prediction.py": "predicts by fitted models of users",
     "onnx/_converters.py": "converts fitted models of users",
     "rules/_dual_representation.py": "reads fitted models of users",

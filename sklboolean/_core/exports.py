@@ -1,5 +1,6 @@
 """Methods that write fitted models: text, Python, SQL, C, dictionaries and frames."""
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -262,8 +263,8 @@ def import_pandas():
 
 def largest_first(formula, output):
     """List the terms of a sum and their weights, the largest absolute one first."""
-    n_votes = 1.0 if formula.divisors is None else formula.divisors[output]
-    pairs = [(term, w / n_votes) for term, w in formula.used_weights(output)]
+    weights = formula.scaled()[0][output]
+    pairs = [(formula.terms[k], float(weights[k])) for k in np.flatnonzero(weights)]
     return sorted(pairs, key=lambda pair: -abs(pair[1]))
 
 
@@ -279,8 +280,7 @@ def rules_text(formula, names):
 def weights_text(formula, output, names):
     """Write one sum as a scorecard: a weight and a conjunction on each line."""
     pairs = largest_first(formula, output)
-    n_votes = 1.0 if formula.divisors is None else formula.divisors[output]
-    intercept = formula.intercepts[output] / n_votes
+    intercept = formula.scaled()[1][output]
     texts = [conjunction_text(term, names) for term, _ in pairs]
     title = formula.output_names()[output]
     return scorecard(title, intercept, [weight for _, weight in pairs], texts)

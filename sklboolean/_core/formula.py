@@ -195,6 +195,12 @@ class WeightedSum(TermsMixin):
         """What an explanation lists: weights, or votes."""
         return "weights" if self.divisors is None else "votes"
 
+    def scaled(self):
+        """Compute the weights and intercepts, of votes divided by their number."""
+        if self.divisors is None:
+            return self.weights, self.intercepts
+        return self.weights / self.divisors[:, None], self.intercepts / self.divisors
+
     def used_weights(self, output):
         """List the terms of one sum that have a weight, each with it."""
         weights = self.weights[output]

@@ -138,9 +138,7 @@ def sums_for(formula, target):
             "The model is made of games of one class against one, whose scores are not "
             "sums of conjunctions. Fit it with multi_class='ovr' or 'joint'."
         )
-    divisors = 1.0 if formula.divisors is None else formula.divisors
-    weights = formula.weights / np.reshape(divisors, (-1, 1))
-    intercepts = formula.intercepts / divisors
+    weights, intercepts = formula.scaled()
     if formula.classes is None:
         low, high = target
         weights = np.concatenate([weights, -weights])

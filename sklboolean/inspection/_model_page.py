@@ -171,12 +171,11 @@ def _formula_fields(formula, used):
             "probabilities": probabilities,
         }
     link = "logistic" if formula.has_probabilities else "score"
-    n_votes = 1.0 if formula.divisors is None else formula.divisors
     fields |= {
         "link": "value" if classes is None else link,
         "slope": float(formula.slope),
         "is_card": formula.has_points,
-        "intercepts": (formula.intercepts / n_votes).tolist(),
+        "intercepts": formula.scaled()[1].tolist(),
     }
     if formula.games is not None:
         pairs = zip(formula.games, formula.divisors.tolist(), strict=True)
@@ -236,10 +235,10 @@ def _weighted_products(columns):
     """
     formula = columns.formula
     if isinstance(formula, WeightedSum):
-        divisors = 1.0 if formula.divisors is None else formula.divisors
-        weights = {(): formula.intercepts / divisors}
-        for term, values in zip(formula.terms, formula.weights.T, strict=True):
-            weights[term] = weights.get(term, 0.0) + values / divisors
+        all_weights, intercepts = formula.scaled()
+        weights = {(): intercepts}
+        for term, values in zip(formula.terms, all_weights.T, strict=True):
+            weights[term] = weights.get(term, 0.0) + values
         return formula.output_names(), weights
     possible = possible_bits(columns)
 
@@ -338,9 +337,7 @@ def _row_values(formula, y):
         for term, label in enumerate(formula.labels):
             yield term, 0, None, str(label), y == label
         return
-    weights = formula.weights
-    if formula.divisors is not None:
-        weights = weights / formula.divisors[:, None]
+    weights = formula.scaled()[0]
     cells = np.argwhere(weights != 0)
     sizes = np.abs(weights[tuple(cells.T)])
     for output, term in cells[np.argsort(-sizes, kind="stable")].tolist():

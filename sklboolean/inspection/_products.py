@@ -47,11 +47,11 @@ class Products:
 
     def _read_sum(self, formula):
         """Merge the terms of a weighted sum."""
-        divisors = 1.0 if formula.divisors is None else formula.divisors
-        weights = {(): formula.intercepts / divisors}
-        for term, weight in zip(formula.terms, formula.weights.T, strict=True):
+        all_weights, intercepts = formula.scaled()
+        weights = {(): intercepts}
+        for term, weight in zip(formula.terms, all_weights.T, strict=True):
             if (product := self._product(term)) is not None:
-                weights[product] = weights.get(product, 0.0) + weight / divisors
+                weights[product] = weights.get(product, 0.0) + weight
         return formula.output_names(), weights
 
     def _read_rules(self, formula):
