@@ -10,7 +10,6 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
-from sklboolean._core.calibration import fit_slope
 from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.memory import MemoryCost
@@ -42,11 +41,6 @@ from sklboolean.boosting._games import (
     tests_of_games,
 )
 from sklboolean.boosting._majority_game import check_edge, check_odd
-from sklboolean.boosting._partitioned_boosting import (
-    BoostingSettings,
-    PartitionedStumps,
-    check_by_sums,
-)
 from sklboolean.boosting._stump import BooleanStump
 from sklboolean.boosting._votes import MajorityVotes, class_games
 from sklboolean.boosting._weak_learners import (
@@ -325,30 +319,6 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
             progress.finish()
         return self
 
-    def _check_by_sums(self):
-        _, chooser = self._check_params()
-        check_by_sums(self.get_params(deep=False), chooser)
-
-    @with_callbacks
-    def _fit_by_sums(self, partitions):
-        schedule, _ = self._check_params()
-        self.classes_, masses = partitions.classes_and_masses()
-        progress = Progress(self, "round", every=10)
-        rng, factors = check_random_state(self.random_state), None
-        if self.class_weight is not None or partitions.are_weighted:
-            factors = self._class_factors(np.arange(len(masses)), masses)
-            check_finite_sum(masses * factors)
-        settings = BoostingSettings(partitions.worker, self.classes_, factors)
-        learner = PartitionedStumps(partitions, settings)
-        target = schedule.target_error or min(0.5, learner.least_share())
-        schedule = replace(schedule, target_error=target)
-        self.estimator_, self._games, self.policy_scores_ = self.estimator, None, None
-        given = GameData(learner, None), schedule, rng, progress
-        self._warn(self._play(*given, learner.board))
-        held_out = learner.held_out_margins(N_CALIBRATION, schedule, rng)
-        self.calibration_slope_, self.label_quality_ = fit_slope(*held_out), None
-        progress.finish()
-
     @property
     def _memory(self):
         """What a fit takes; only that of features alone has a bound."""
@@ -385,18 +355,13 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
     def _class_weighted(self, codes, weights):
         """Multiply the sample weights by those of the classes."""
         weights = np.ones(len(codes)) if weights is None else weights
-        factors = self._class_factors(codes, weights)
-        return check_finite_sum(factors[codes] * weights)
-
-    def _class_factors(self, codes, weights):
-        """Compute the factor of the weights of each class."""
         factors = class_weights(self.class_weight, self.classes_, codes, weights)
         if not factors.all():
             raise ValueError(
                 f"class_weight must hold weights above 0; got {self.class_weight!r}. "
                 "Leave out the samples of a class instead."
             )
-        return factors
+        return check_finite_sum(factors[codes] * weights)
 
     def _make_learner(self, base, X, codes, weights):
         """Make the weak learner of checked training samples."""
@@ -449,16 +414,13 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         folds = folds_of_kept(chooser.cv, data.train_index, n_samples)
         return chooser._choose(learners, schedule, games, rng, folds, self.n_jobs)
 
-    def _play(self, data, schedule, rng, progress=None, votes=None):
+    def _play(self, data, schedule, rng, progress=None):
         """Play a game, and set the attributes of this booster; return its state.
 
-        Without ``progress`` it is one of several games. ``votes`` are those of the
-        samples before the game; None: in this process.
+        Without ``progress`` it is one of several games.
         """
         learner = data.learner
-        votes = votes or MajorityVotes(
-            learner.codes, learner.n_classes, learner.sample_weight
-        )
+        votes = MajorityVotes(learner.codes, learner.n_classes, learner.sample_weight)
         report = None
         if progress is not None and not progress.is_silent():
             report = partial(self._report, progress, data)

@@ -142,18 +142,13 @@ class MajorityVotes:
 
         A tie is wrong.
         """
-        wrong, total = self.wrong_weight()
-        return float(wrong / total)
-
-    def wrong_weight(self):
-        """Compute the weight of the samples that the vote gets wrong, and of all."""
         if self.wrong is None:
             wrong = 2 * self.correct <= self.n_votes
         else:
             wrong = self.correct <= self.most_wrong
         if self.sample_weight is None:
-            return np.count_nonzero(wrong), len(wrong)
-        return self.sample_weight[wrong].sum(), self.sample_weight.sum()
+            return float(np.count_nonzero(wrong) / len(wrong))
+        return float(self.sample_weight[wrong].sum() / self.sample_weight.sum())
 
     def states(self):
         """Number the state of each sample.
