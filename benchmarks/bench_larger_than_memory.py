@@ -142,7 +142,7 @@ def boosting(folder, n_samples):
 def rules(folder, n_samples):
     """Rules of two literals with a fixed penalty and price."""
     model = RuleClassifier(
-        max_literals=2, penalty=1.0, literal_price=n_samples / 1000, random_state=0
+        max_literals=2, penalty=1.0, literal_cost=n_samples / 1000, random_state=0
     )
     return fit_and_score(model, folder, "2 GB")
 

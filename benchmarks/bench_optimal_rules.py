@@ -55,9 +55,8 @@ def tables(options):
 def greedy_cost(X, y):
     """Compute the cost of greedy rules for class 1 at a price of 1."""
     model = RuleClassifier(
-        "labels", penalty=1.0, literal_price=1.0, max_rules=100, time_limit=20.0,
-        random_state=0,
-    ).fit(X, y)  # fmt: skip
+        "labels", penalty=1.0, literal_cost=1.0, max_rules=100, random_state=0
+    ).fit(X, y)
     rules = [rule.literals for rule in model.rules_ if rule.label == 1]
     if not rules:
         return None
@@ -150,7 +149,7 @@ def rule_sets():
 def literals_and_errors(X, y, most):
     """Count literals and training errors of the best rules of so few literals."""
     model = OptimalRuleSet(
-        literal_price=0.0, max_literals=6, max_total_literals=most,
+        literal_cost=0.0, max_literals=6, max_total_literals=most,
         time_limit=PEER_SECONDS,
     ).fit(X, y)  # fmt: skip
     n_literals = sum(rule.n_literals for rule in model.rules_)

@@ -178,7 +178,7 @@ def bit_rows(n_samples):
     for model in (
         ConjunctionLogisticRegression(C=300 / n_samples, max_literals=N_LITERALS),
         RuleClassifier(
-            max_literals=N_LITERALS, penalty=1.0, literal_price=20.0, random_state=0
+            max_literals=N_LITERALS, penalty=1.0, literal_cost=20.0, random_state=0
         ),
         BoostByMajority(
             BooleanStump(), n_estimators=51, gamma="measured", random_state=0

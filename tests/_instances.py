@@ -444,16 +444,11 @@ CASES = {
     "rule_classifier_svc": Case(
         RuleClassifier(SVC(gamma=0.1), monotone=True, penalty=0.8)
     ),
-    "rule_classifier_labels": Case(RuleClassifier("labels", literal_price=2)),
+    "rule_classifier_labels": Case(RuleClassifier("labels", literal_cost=2)),
     "rule_classifier_perceptron": Case(
         RuleClassifier(
-            plain_perceptron("rbf"), literal_price=0.0, n_folds=2, width=64,
-            class_weight="balanced",
+            plain_perceptron("rbf"), literal_cost=0.0, cv=2, class_weight="balanced"
         )
-    ),
-    "rule_classifier_whole_search": Case(
-        RuleClassifier(width=None, max_rules=3, time_limit=60.0, max_literals=2),
-        {"max_rules": 2, "max_literals": 3},
     ),
 }  # fmt: skip
 

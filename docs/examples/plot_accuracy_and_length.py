@@ -80,7 +80,7 @@ def lengths_and_accuracies(X, X_test, y, y_test, seed):
         tree.fit(X, y)
         yield "DecisionTree", leaves, tree_conditions(tree), tree.score(X_test, y_test)
     for n_rules in (1, 3, 20):
-        rules = RuleClassifier(max_rules=n_rules, width=64, random_state=seed)
+        rules = RuleClassifier(max_rules=n_rules, random_state=seed)
         score = rules.fit(X, y).score(X_test, y_test)
         yield "RuleClassifier", n_rules, n_conditions(rules.rules_), score
     svc = SVC().fit(X, y)

@@ -94,7 +94,7 @@ print("\n".join(reasons))
 # two literals costs less.
 
 rules = make_pipeline(
-    BooleanEncoder(n_bins=5), OptimalRuleSet(max_literals=2, literal_price=5.0)
+    BooleanEncoder(n_bins=5), OptimalRuleSet(max_literals=2, literal_cost=5.0)
 ).fit(X, y)
 print(rules[-1].to_text())
 print("cost:", rules[-1].cost_[0], "gap:", rules[-1].gap_[0])

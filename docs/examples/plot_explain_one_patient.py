@@ -66,7 +66,7 @@ print(display.certified_accuracy.round(2))
 # A literal costs as much as two patients. No set of rules costs less than this one.
 
 rules = make_pipeline(
-    BooleanEncoder(n_bins=5), OptimalRuleSet(max_literals=2, literal_price=2.0)
+    BooleanEncoder(n_bins=5), OptimalRuleSet(max_literals=2, literal_cost=2.0)
 ).fit(X, y)
 print(rules[-1].to_text())
 print("cost:", rules[-1].cost_[0], "gap:", rules[-1].gap_[0])

@@ -122,3 +122,40 @@ def old_attribute(name, new):
         return value
 
     return property(read, doc=f"Deprecated: use ``{new}``.")
+
+
+def old_keywords(**new_names):
+    """Let a function take keyword arguments by their names in version 0.2.
+
+    Parameters
+    ----------
+    **new_names : str
+        By old name.
+
+    Returns
+    -------
+    decorator : callable
+        For the function.
+    """
+
+    def decorate(function):
+        @functools.wraps(function)
+        def translated(*args, **given):
+            for name in new_names.keys() & given.keys():
+                new = new_names[name]
+                warnings.warn(
+                    f"The argument {name!r} is deprecated. Use {new!r} instead. {NEXT}",
+                    FutureWarning,
+                    stacklevel=2,
+                )
+                given[new] = given.pop(name)
+            return function(*args, **given)
+
+        return translated
+
+    return decorate
+
+
+def renamed(state, **new_names):
+    """Copy the state of a stored model, with new names of its attributes."""
+    return {new_names.get(name, name): value for name, value in state.items()}

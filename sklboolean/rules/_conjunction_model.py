@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import as_words
-from sklboolean._core.deprecation import NEXT, Gone, old_attribute
+from sklboolean._core.deprecation import NEXT, Gone, old_attribute, renamed
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.formulas import html_table
 from sklboolean._core.held_out import disjoint_test_sets
@@ -276,10 +276,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             self.intercept_ = float(self.intercept_[0])
 
     def __setstate__(self, state):
-        if "coef_" in state:  # of models that 0.2 stored
-            state = dict(state)
-            state["conjunction_coef_"] = state.pop("coef_")
-        super().__setstate__(state)
+        super().__setstate__(renamed(state, coef_="conjunction_coef_"))
 
     @property
     def coef_(self):

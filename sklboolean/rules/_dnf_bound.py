@@ -43,8 +43,8 @@ class DNFProblem:
     positive : ndarray of shape (n_samples,), bool
         The samples that the DNF should cover.
     weights : ndarray of shape (n_samples,), float64
-    literal_price : float
-    rule_price : float
+    literal_cost : float
+    rule_cost : float
     most_literals : int, or infinity
         That all rules of a DNF may have together.
     """
@@ -53,13 +53,13 @@ class DNFProblem:
     n_features: int
     positive: np.ndarray
     weights: np.ndarray
-    literal_price: float
-    rule_price: float = 0.0
+    literal_cost: float
+    rule_cost: float = 0.0
     most_literals: float = np.inf
 
     def price(self, length):
         """Price of a rule of so many literals; the empty one is free."""
-        return self.rule_price * (length > 0) + self.literal_price * length
+        return self.rule_cost * (length > 0) + self.literal_cost * length
 
     def cost(self, conjunctions):
         """Compute the cost of a DNF, a list of tuples of (feature, value) pairs."""
@@ -101,7 +101,7 @@ class DNFProblem:
     @cached_property
     def step(self):
         """The least difference of two costs: 1 if all costs are whole numbers, or 0."""
-        numbers = np.append(self.weights, [self.literal_price, self.rule_price])
+        numbers = np.append(self.weights, [self.literal_cost, self.rule_cost])
         return float((numbers == np.rint(numbers)).all() and numbers.sum() < 2**50)
 
     def rounded(self, bound):
@@ -177,7 +177,7 @@ class Relaxation:
         return Relaxation(self.program, bound, duals, value)
 
 
-def relax(problem, search, params, start=(), enough=np.inf):
+def relax(problem, search, params):
     """Bound the cost of every DNF of conjunctions of up to so many literals.
 
     Parameters
@@ -187,21 +187,17 @@ def relax(problem, search, params, start=(), enough=np.inf):
         For all samples.
     params : GainParams
         The literals that conjunctions may have, and the deadline.
-    start : list of tuples of (feature, value) pairs
-        Conjunctions of a DNF. Others matter only if they cost less.
-    enough : float
-        The bound need not be higher.
 
     Returns
     -------
     relaxation : Relaxation
     """
     program = Program(problem)
-    program.add([(), *start])
+    program.add([()])
     values = (True,) if params.monotone else (True, False)
     singles = (((j, v),) for j in range(problem.n_features) for v in values)
     program.add(takewhile(lambda _: not params.is_late(), singles))
-    known_cost = problem.cost(start)
+    known_cost = problem.cost([])
     n_rules = problem.most_rules(known_cost)
     has_tables = search.table(search.longest) is not None
     widths = list(WIDTHS[-1:] if has_tables else WIDTHS)
@@ -215,7 +211,7 @@ def relax(problem, search, params, start=(), enough=np.inf):
         n_added = program.add(found)
         if width is None:
             best = best.improved(duals, excess, n_rules, known_cost)
-            if best.bound >= min(enough, value) or not n_added:
+            if best.bound >= value or not n_added:
                 return best
         elif not n_added:
             widths.pop(0)

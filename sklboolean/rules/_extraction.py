@@ -10,21 +10,28 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sklboolean._core.bits import as_words
 from sklboolean._core.conjunction_search import encode_groups, search_conjunctions
+from sklboolean._core.deprecation import old_keywords
 from sklboolean._core.formulas import python_value
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_real
 from sklboolean._core.validation import KEPT_DTYPES, as_boolean, check_array_strict
 from sklboolean.rules._dual_representation import dual_representation, last_step
-from sklboolean.rules._gain_search import GainParams, GainSearch, any_satisfied
+from sklboolean.rules._gain_search import (
+    WIDTH,
+    GainParams,
+    GainSearch,
+    any_satisfied,
+)
 from sklboolean.rules._rule_set import DNF, RuleEnsemble, partial_scores, with_precision
 
 # Maximum number of rules in an ensemble.
 MAX_RULES = 400
 
 
+@old_keywords(literal_price="literal_cost")
 def extract_dnf(
     model, X, y=None, *, max_rules=20, max_literals=4, monotone=False,
-    penalty=(1.0, 3.0, 5.0), literal_price=(1.0, 4.0), width=512, feature_groups=None,
+    penalty=(1.0, 3.0, 5.0), literal_cost=(1.0, 4.0), width=WIDTH, feature_groups=None,
     min_fidelity=0.9, target=None, kernel=None, time_limit=None,
     n_jobs=None,
 ):  # fmt: skip
@@ -32,7 +39,7 @@ def extract_dnf(
 
     Rules are chosen one by one. Each is the conjunction that gains most: 1 for each
     sample of the class that no rule before it covers, minus ``penalty`` for each other
-    such sample and ``literal_price`` for each literal. This is done for both classes;
+    such sample and ``literal_cost`` for each literal. This is done for both classes;
     the result is the DNF with the fewest errors, where a literal counts as one error.
 
     Parameters
@@ -56,7 +63,7 @@ def extract_dnf(
         Number of correctly covered samples that outweigh one wrongly covered sample,
         above 0: 3 rejects rules of precision below 3/4. Of several values the best one
         is chosen. Raise it for more precise rules.
-    literal_price : float or sequence of float, default=(1.0, 4.0)
+    literal_cost : float or sequence of float, default=(1.0, 4.0)
         Number of samples that a literal must gain, at least 0. Of several values the
         best one is chosen. Raise it for shorter lists.
     width : int or None, default=512
@@ -108,7 +115,7 @@ def extract_dnf(
     """
     params = GainParams.check(
         max_rules=max_rules, max_literals=max_literals, monotone=monotone,
-        penalty=penalty, literal_price=literal_price, width=width,
+        penalty=penalty, literal_cost=literal_cost, width=width,
         feature_groups=feature_groups, time_limit=time_limit, n_jobs=n_jobs,
     )  # fmt: skip
     check_real(min_fidelity, "min_fidelity", 0)
@@ -191,7 +198,7 @@ def _best_dnf(dual, samples, positive, labels, binarize, params):
         goal = positive == (sign == 1), weights, (1, 0), penalty, params
         searches[penalty, sign] = GainSearch(words, dual.n_features, *goal)
     candidates = []
-    for price, ((_, sign), search) in product(params.prices, searches.items()):
+    for price, ((_, sign), search) in product(params.literal_costs, searches.items()):
         conjunctions = [literals for literals, _ in search.rule_list(price)]
         is_wrong = any_satisfied(samples, conjunctions) != search.codes
         n_errors = int(np.count_nonzero(is_wrong))

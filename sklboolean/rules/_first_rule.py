@@ -169,15 +169,6 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         )
 
 
-def proof_text(whose, cost, bound, allowed=""):
-    """Say what rules cost, and how far from the least cost that can be."""
-    least = "" if bound >= cost else f" than {bound:.6g}"
-    return (
-        f"The rules {whose}cost {cost:.6g}. It is proved that no set of rules{allowed} "
-        f"costs less{least}."
-    )
-
-
 def log_odds(probabilities):
     """Compute log-odds of the second of two classes, or logarithms of each class."""
     scores = np.log(probabilities)

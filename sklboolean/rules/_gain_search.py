@@ -7,7 +7,6 @@ for each literal. The search for conjunctions looks for the largest gain itself.
 
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from inspect import signature
 from time import monotonic
 
 import numpy as np
@@ -21,9 +20,10 @@ MAX_REVISIONS = 3
 # The same for lists that only compare parameters. Three rounds take more time, and the
 # lists are no better (measured on nursery, with fresh samples).
 CHOICE_REVISIONS = 1
-# The most conjunctions of each length that their searches extend: a tenth of the time
-# of 512, and lists by these parameters are as good (text, digits and made-up rules).
-CHOICE_WIDTH = 128
+# Conjunctions of each length that a search extends, and that searches for these lists
+# extend: a tenth of the time, and lists by these parameters are as good (text, digits
+# and made-up rules).
+WIDTH, CHOICE_WIDTH = 512, 128
 # Conjunctions with large gains that one search lists; the price of their literals
 # decides among them.
 N_CANDIDATES = 100
@@ -37,8 +37,10 @@ class GainParams:
 
     Attributes
     ----------
-    penalties, prices : tuple of float
+    penalties, literal_costs : tuple of float
         The values to choose from.
+    width : int or None
+        Conjunctions of each length that a search extends. None: exact searches.
     deadline : float or None
         On the clock of ``time.monotonic``.
     """
@@ -47,7 +49,7 @@ class GainParams:
     max_literals: int
     monotone: bool
     penalties: tuple
-    prices: tuple
+    literal_costs: tuple
     width: int | None
     feature_groups: object
     deadline: float | None
@@ -55,7 +57,7 @@ class GainParams:
 
     @classmethod
     def check(
-        cls, *, max_rules, max_literals, monotone, penalty, literal_price, width,
+        cls, *, max_rules, max_literals, monotone, penalty, literal_cost, width,
         feature_groups, time_limit, n_jobs,
     ):  # fmt: skip
         """Check all parameters but the shape of ``feature_groups``."""
@@ -66,25 +68,23 @@ class GainParams:
             float(check_real(value, "penalty", 0, strict=True))
             for value in np.ravel(penalty)
         )
-        prices = tuple(
-            float(check_real(value, "literal_price", 0))
-            for value in np.ravel(literal_price)
+        literal_costs = tuple(
+            float(check_real(value, "literal_cost", 0))
+            for value in np.ravel(literal_cost)
         )
-        for name, values in (("penalty", penalties), ("literal_price", prices)):
+        for name, values in (
+            ("penalty", penalties),
+            ("literal_cost", literal_costs),
+        ):
             if not values:
                 raise ValueError(f"{name} is empty: give a number, or several.")
         width = None if width is None else check_integer(width, "width", 1, 2**62)
         deadline = None if time_limit is None else monotonic() + time_limit
         max_rules = check_integer(max_rules, "max_rules", 1)
         max_literals = check_integer(max_literals, "max_literals", 1)
-        rules = max_rules, max_literals, bool(monotone), penalties, prices
+        costs = penalties, literal_costs
+        rules = max_rules, max_literals, bool(monotone), *costs
         return cls(*rules, width, feature_groups, deadline, n_jobs)
-
-    @classmethod
-    def of(cls, estimator, **fixed):
-        """Check the parameters of an estimator; ``fixed`` are those that it lacks."""
-        names = signature(cls.check).parameters.keys() - fixed
-        return cls.check(**fixed, **{name: getattr(estimator, name) for name in names})
 
     def conjunction_search(self, X, n_features):
         """Lay out samples for the searches of these parameters."""
@@ -101,17 +101,6 @@ class GainParams:
         """Copy the parameters, with a deadline so many seconds from now, or None."""
         deadline = None if time_limit is None else monotonic() + time_limit
         return replace(self, deadline=deadline)
-
-    def part(self, share):
-        """Copy the parameters, with a share of the time that is left."""
-        time_left = self.time_left()
-        return self.started(None if time_left is None else share * time_left)
-
-    def for_choice(self):
-        """Copy the parameters, with a width for lists that only compare parameters."""
-        if self.width is None:
-            return self
-        return replace(self, width=min(self.width, CHOICE_WIDTH))
 
     def is_late(self):
         """Whether the deadline has passed."""
@@ -150,7 +139,8 @@ class GainSearch:
         self.search = search or params.conjunction_search(X, n_features)
         self.codes, self.weights, self.order = codes, weights, order
         self.penalty, self.params = penalty, params
-        self.known = {}
+        # Conjunctions by class and samples; the gains and sums are of one class.
+        self.found_for = {}
         self.gains_of, self.gains, self.sums = None, None, None
 
     def rule_list(self, price, n_revisions=MAX_REVISIONS):
@@ -167,7 +157,7 @@ class GainSearch:
         -------
         rules : list of (literals, class number)
         """
-        rules, left = [], self.everything()
+        rules, left = [], np.ones(len(self.codes), dtype=bool)
         for k in self.order[:-1]:
             if self.params.is_over(rules):
                 break
@@ -184,15 +174,7 @@ class GainSearch:
         """Mark the samples that are left and satisfy none of some conjunctions."""
         return left & ~self.search.cover(conjunctions)
 
-    def gain_of(self, k, left, literals):
-        """Compute what a rule for a class gains on the samples that are left."""
-        return self._gains(k)[left & self.search.cover([literals])].sum()
-
-    def key(self, left):
-        """Return a name of the samples that are left."""
-        return blake2b(left).digest()
-
-    def costs(self, prices, cost_of, is_needed):
+    def costs(self, prices, cost_of):
         """Compute the cost of a list of rules for each price, the largest first.
 
         Parameters
@@ -200,8 +182,6 @@ class GainSearch:
         prices : list of float
         cost_of : callable
             Of rules and the class without rules.
-        is_needed : bool
-            Whether the first cost is computed after the deadline, too.
 
         Returns
         -------
@@ -209,14 +189,12 @@ class GainSearch:
             By price. None of prices below one that is far behind a larger one: their
             lists are longer still.
         """
-        costs, known = {}, {}
+        costs, cost_by_rules = {}, {}
         for price in sorted(prices, reverse=True):
-            if self.params.is_over(costs or not is_needed):
-                break
             rules = tuple(self.rule_list(price, CHOICE_REVISIONS))
-            if rules not in known:
-                known[rules] = cost_of(list(rules), self.order[-1])
-            costs[price] = known[rules]
+            if rules not in cost_by_rules:
+                cost_by_rules[rules] = cost_of(list(rules), self.order[-1])
+            costs[price] = cost_by_rules[rules]
             if costs[price] > most_near(min(costs.values())):
                 break
         return costs
@@ -254,7 +232,8 @@ class GainSearch:
             place = chosen.index(literals)
             others = chosen[:place] + chosen[place + 1 :]
             free = self.without(left, others)
-            present = self.gain_of(k, free, literals) - price * len(literals)
+            covered = free & self.search.cover([literals])
+            present = self._gains(k)[covered].sum() - price * len(literals)
             gain, better = self._best(k, free, price)
             if max(gain, present) <= 0:
                 chosen = others
@@ -267,15 +246,15 @@ class GainSearch:
 
         Of equal gains the shorter conjunction wins.
         """
-        known = k, self.key(left)
-        if known not in self.known:
-            self.known[known] = self.best_by_length(k, left)
+        goal = k, blake2b(left).digest()
+        if goal not in self.found_for:
+            self.found_for[goal] = self._best_by_length(k, left)
         gain, _, literals = max(
             (
                 (gain - price * len(literals), -len(literals), literals)
-                for literals, gain in self.known[known]
+                for literals, gain in self.found_for[goal]
             ),
-            key=lambda found: found[:2],
+            key=lambda candidate: candidate[:2],
             default=(0.0, 0, None),
         )
         return gain, literals
@@ -283,14 +262,16 @@ class GainSearch:
     def _gains(self, k):
         """Compute what each sample gains if a rule for a class covers it."""
         if self.gains_of != k:
-            gains = gains_of(k, self.codes, self.weights, self.penalty)
+            gains = np.where(
+                self.codes == k, self.weights, -self.penalty * self.weights
+            )
             is_exact = self.params.width is not None or self.search.longest <= 3
             self.gains_of, self.gains, self.sums = k, gains, None
             if is_exact:
                 self.sums = self.search.running_sums(gains, self.params.time_left())
         return self.gains
 
-    def best_by_length(self, k, left):
+    def _best_by_length(self, k, left):
         """Find the conjunction of each length with the largest gain, in one search."""
         gains, params = np.where(left, self._gains(k), 0.0), self.params
         if not (gains > 0).any():
@@ -299,10 +280,11 @@ class GainSearch:
             width = min(params.width or 1, MAX_EXTENDED)
             return self.sums.best(left, params.monotone, self.search.longest, width)
         # Rules that gain less than their price are not chosen at any price.
-        floor = 0.0 if params.width is None else min(params.prices)
-        limits = {"time_limit": params.time_left(), "width": params.width}
-        wanted = {"n_rules": N_CANDIDATES, "sign": "positive", "floor": floor}
-        return self.search.best(gains, by_length=True, **wanted, **limits).found
+        floor = 0.0 if params.width is None else min(params.literal_costs)
+        return self.search.best(
+            gains, n_rules=N_CANDIDATES, sign="positive", floor=floor, by_length=True,
+            time_limit=params.time_left(), width=params.width,
+        ).found  # fmt: skip
 
 
 def most_near(cost):
@@ -354,11 +336,6 @@ class DecisionList:
         errors = decisions.errors([*(k for _, k in self.rules), self.default])
         n_literals = sum(map(len, self.conjunctions()))
         return cover_cost * errors[:-1].sum() + errors[-1] + literal_cost * n_literals
-
-
-def gains_of(k, codes, weights, penalty):
-    """Compute what each sample gains if a rule for a class covers it."""
-    return np.where(codes == k, weights, -penalty * weights)
 
 
 def any_satisfied(X, conjunctions):

@@ -9,24 +9,32 @@ from sklearn.base import BaseEstimator
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.conjunction_search import satisfied_by
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean._core.weights import checked_weights
 from sklboolean.rules._cheapest_dnf import cheapest_dnf
 from sklboolean.rules._dnf_bound import DNFProblem
-from sklboolean.rules._first_rule import FirstRuleMixin, proof_text
+from sklboolean.rules._first_rule import FirstRuleMixin
 from sklboolean.rules._gain_search import GainParams
 from sklboolean.rules._rule_samples import RuleSamples
 
 
+def _ignore_n_jobs(name, value, params):
+    """Call joblib.parallel_config(n_jobs=...) around the fit."""
+
+
+@old_parameters(
+    literal_price="literal_cost", rule_price="rule_cost", n_jobs=_ignore_n_jobs
+)
 class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
     """Find the cheapest set of rules, with a proof that none is cheaper.
 
     A set of rules describes a class: a sample belongs to it if any of the rules holds.
     It costs the weight of the samples of the class that no rule covers, plus for each
-    rule the weight of the other samples that the rule covers, plus ``rule_price`` for
-    each rule and ``literal_price`` for each literal. Of two classes the second one,
+    rule the weight of the other samples that the rule covers, plus ``rule_cost`` for
+    each rule and ``literal_cost`` for each literal. Of two classes the second one,
     ``classes_[1]``, is described. Of more each class is described against the rest.
 
     The search ends with the set of the smallest cost, or when ``time_limit`` is over
@@ -42,15 +50,15 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
     monotone : bool, default=False
         Whether rules consist of true features only. False: negated features too. True
         suits one-hot columns.
-    literal_price : float, default=1.0
+    literal_cost : float, default=1.0
         Weight of the samples that a literal must gain, at least 0. Raise it for shorter
         rules, and for a quicker proof.
-    rule_price : float, default=0.0
+    rule_cost : float, default=0.0
         Weight of the samples that a rule must gain besides, at least 0.
     max_total_literals : int or None, default=None
         Maximum number of literals of all rules of a set together. A price finds only
         sets that are the cheapest ones at some price; this finds the cheapest set of
-        every size. Set ``literal_price=0`` besides for the fewest errors at that size.
+        every size. Set ``literal_cost=0`` besides for the fewest errors at that size.
         None: no limit.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each feature; features of one label never occur together in a rule.
@@ -62,9 +70,6 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.
-    n_jobs : int or None, default=None
-        Number of parallel jobs of an exact search with many features. The rules do not
-        depend on it, except under ``time_limit``.
 
     Attributes
     ----------
@@ -140,19 +145,17 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
     max_total_literals = None  # 0.1.0 had none
 
     def __init__(
-        self, *, max_literals=4, monotone=False, literal_price=1.0, rule_price=0.0,
+        self, *, max_literals=4, monotone=False, literal_cost=1.0, rule_cost=0.0,
         max_total_literals=None, feature_groups=None, time_limit=60.0, binarize=0.0,
-        n_jobs=None,
     ):  # fmt: skip
         self.max_literals = max_literals
         self.monotone = monotone
-        self.literal_price = literal_price
-        self.rule_price = rule_price
+        self.literal_cost = literal_cost
+        self.rule_cost = rule_cost
         self.max_total_literals = max_total_literals
         self.feature_groups = feature_groups
         self.time_limit = time_limit
         self.binarize = binarize
-        self.n_jobs = n_jobs
 
     def fit(self, X, y=None, sample_weight=None) -> "OptimalRuleSet":
         """Find the cheapest set of rules of each class.
@@ -199,7 +202,7 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
                 proofs[-1] = proofs[-1].scaled(unit)
             self._set_fitted_attributes(proofs, described, *training)
         if not self.rules_:
-            what, remedy = "gained enough", "Lower literal_price and rule_price"
+            what, remedy = "gained enough", "Lower literal_cost and rule_cost"
             if self.time_limit is not None and self.gap_.max() > 0:
                 what, remedy = f"was found in {self.time_limit} s", "Raise time_limit"
             warn_user(
@@ -209,11 +212,15 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
         return self
 
     def _check_params(self):
-        check_real(self.rule_price, "rule_price", 0)
-        check_real(self.literal_price, "literal_price", 0)
+        check_real(self.rule_cost, "rule_cost", 0)
+        check_real(self.literal_cost, "literal_cost", 0)
         if self.max_total_literals is not None:
             check_integer(self.max_total_literals, "max_total_literals", 0)
-        return GainParams.of(self, max_rules=1, penalty=1.0, width=None)
+        return GainParams.check(
+            max_rules=1, max_literals=self.max_literals, monotone=self.monotone,
+            penalty=1.0, literal_cost=self.literal_cost, width=None,
+            feature_groups=self.feature_groups, time_limit=self.time_limit, n_jobs=None,
+        )  # fmt: skip
 
     def _problem(self, k, X, codes, weights):
         """Write the problem of a class, with its costs as multiples of a unit.
@@ -229,7 +236,7 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
         most = float(np.ceil(2 * weights.sum()))
         prices = (
             min(price / unit if price else 0.0, most)
-            for price in (self.literal_price, self.rule_price)
+            for price in (self.literal_cost, self.rule_cost)
         )
         limit = self.max_total_literals
         limits = *prices, np.inf if limit is None else limit
@@ -258,13 +265,17 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
         self._set_rules(rules, default, decisions, samples)
 
     def _proof(self):
-        described = self.classes_[len(self.classes_) == 2 :]
-        proofs, most = zip(described, self.cost_, self.bound_, strict=True), ""
+        described, most = self.classes_[len(self.classes_) == 2 :], ""
         if self.max_total_literals is not None:
             most = f" of at most {self.max_total_literals} literals together"
-        return tuple(
-            proof_text(f"of {label} ", *proof, most) for label, *proof in proofs
-        )
+        sentences = []
+        for label, cost, bound in zip(described, self.cost_, self.bound_, strict=True):
+            least = "" if bound >= cost else f" than {bound:.6g}"
+            sentences.append(
+                f"The rules of {label} cost {cost:.6g}. It is proved that no set of "
+                f"rules{most} costs less{least}."
+            )
+        return tuple(sentences)
 
 
 def _share(params, n_left):

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from sklboolean._core.bits import unpack_words
 from sklboolean._core.held_out import stratified_folds
@@ -122,10 +121,3 @@ class RuleSamples:
             self.words, self.n_features, self.codes, self.weights, order, penalty,
             params, copy(self.search(params)),
         )  # fmt: skip
-
-    @staticmethod
-    def map(function, items, n_jobs):
-        """Return ``function(*item)`` of each item, on threads."""
-        return Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(function)(*item) for item in items
-        )

@@ -11,6 +11,8 @@ from sklboolean._core.base import (
     restore_on_error,
 )
 from sklboolean._core.bits import as_words, targets_of, unpack_words
+from sklboolean._core.conjunction_search import encode_groups
+from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.formulas import conjunction_text, html_table
 from sklboolean._core.labels import check_two_classes, encode_classes
@@ -31,6 +33,7 @@ from sklboolean.rules._scorecard_search import ConditionSearch, least_loss
 MOST_CONDITIONS = 62  # their patterns are numbered by 64-bit integers
 
 
+@old_parameters(feature_groups=Gone(None, "Name the columns as BooleanEncoder does."))
 class ScorecardClassifier(
     RulesMixin, DecisionClassifierMixin, TableScoreMixin, ClassifierMixin, BaseEstimator
 ):
@@ -50,13 +53,11 @@ class ScorecardClassifier(
         Maximum absolute points of a condition.
     max_literals : {1, 2}, default=1
         1: conditions are features. 2: pairs of features and their negations, too, which
-        pays off with thousands of samples or with strong interactions.
+        pays off with thousands of samples or with strong interactions. Levels of one
+        column of `BooleanEncoder`, found by their names, are never a pair.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied by ``sample_weight``. "balanced": in inverse
         proportion to class frequencies.
-    feature_groups : array-like of shape (n_features,) or None, default=None
-        A label for each feature; features of one label are never a pair. None: the
-        levels of one column of `BooleanEncoder`, found by their names, share a label.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.
@@ -133,13 +134,12 @@ class ScorecardClassifier(
 
     def __init__(
         self, max_conditions=10, *, max_points=5, max_literals=1, class_weight=None,
-        feature_groups=None, binarize=0.0,
+        binarize=0.0,
     ):  # fmt: skip
         self.max_conditions = max_conditions
         self.max_points = max_points
         self.max_literals = max_literals
         self.class_weight = class_weight
-        self.feature_groups = feature_groups
         self.binarize = binarize
 
     def __sklearn_tags__(self):
@@ -180,7 +180,7 @@ class ScorecardClassifier(
             check_two_classes(y)
             self.classes_, codes = encode_classes(y)
             weights = self._weights(codes, sample_weight)
-            groups = self._groups()
+            groups = encode_groups(None, self.n_features_in_, self._names())
             is_used = weights > 0
             words, weights = as_words(samples)[is_used], weights[is_used]
             features = unpack_words(words, self.n_features_in_).astype(bool)

@@ -61,7 +61,7 @@ def data_of(page):
 
 
 MODELS = [
-    RuleClassifier(max_literals=2, penalty=1.0, literal_price=0.0, random_state=0),
+    RuleClassifier(max_literals=2, penalty=1.0, literal_cost=0.0, random_state=0),
     ConjunctionLogisticRegression(C=1.0),
     AveragedPerceptron(random_state=0),
     BoostByMajority(random_state=0),
@@ -396,7 +396,6 @@ def test_the_page_says_what_is_proved():
     X, y = patients()
     for model, words in (
         (OptimalRuleSet(max_literals=1), "no set of rules costs less"),
-        (RuleClassifier(certificate=True, random_state=0), "no set of rules costs"),
         (ConjunctionLogisticRegression(C=1.0), "no sum of conjunctions"),
         (ScorecardClassifier(), "no card"),
     ):

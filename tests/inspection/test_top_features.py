@@ -140,7 +140,7 @@ def test_input_that_is_refused(model, options, message):
 @pytest.mark.parametrize(
     "model",
     [
-        RuleClassifier(max_literals=2, literal_price=0.0, penalty=1.0, random_state=0),
+        RuleClassifier(max_literals=2, literal_cost=0.0, penalty=1.0, random_state=0),
         ConjunctionLogisticRegression(C=1.0),
         ConjunctionRegressor(C=1.0),
     ],

@@ -92,7 +92,7 @@ def test_models_of_numbers_say_what_to_pass(name, labelled):
         AveragedPerceptron(random_state=0),
         BooleanSVC(),
         KernelPerceptron(random_state=0),
-        RuleClassifier(max_rules=1, max_literals=1, penalty=1.0, literal_price=1.0),
+        RuleClassifier(max_rules=1, max_literals=1, penalty=1.0, literal_cost=1.0),
         ConjunctionLogisticRegression(C=1.0, max_literals=1),
         ConjunctionRegressor(C=1.0, max_literals=1),
         BoostByMajority(gamma=0.2, target_error=0.2, random_state=0),

@@ -199,10 +199,10 @@ OTHER_WAYS = {
     100: (
         "ConjunctionLogisticRegression(C=10.0, max_literals=2)",
         "AveragedPerceptron(early_stopping=True)",
-        "RuleClassifier(penalty=2.0, literal_price=4)",
+        "RuleClassifier(penalty=2.0, literal_cost=4)",
     ),
     400: (),
-    64: ("RuleClassifier(penalty=1.0, literal_price=4)",),
+    64: ("RuleClassifier(penalty=1.0, literal_cost=4)",),
 }
 
 
@@ -237,7 +237,7 @@ def test_real_fits_stay_below_what_is_declared(
         "AveragedPerceptron(max_iter=2, random_state=0)",
         "Winnow(max_iter=2, random_state=0)",
         f"ConjunctionLogisticRegression(C=300 / n_samples, {exact})",
-        "RuleClassifier(max_literals=2, penalty=1.0, literal_price=1000.0)",
+        "RuleClassifier(max_literals=2, penalty=1.0, literal_cost=1000.0)",
         "BoostByMajority(n_estimators=15, random_state=0)",
         *OTHER_WAYS[n_features],
         f"ConjunctionRegressor(C=300 / n_samples, {exact})",

@@ -191,7 +191,7 @@ def every_dnf_cost(X, positive, weights, price, max_literals, *, negations):
 
 
 def least_dnf_cost(
-    X, positive, weights, literal_price, rule_price, max_literals, *, negations,
+    X, positive, weights, literal_cost, rule_cost, max_literals, *, negations,
     most=None,
 ):  # fmt: skip
     """The least of all these costs, with a price of each rule that is not empty.
@@ -215,7 +215,7 @@ def least_dnf_cost(
             for row, weight, wanted in zip(X, weights, positive, strict=True)
             if not wanted and satisfies(row, one)
         )
-        price = wrong + literal_price * len(one) + rule_price * (len(one) > 0)
+        price = wrong + literal_cost * len(one) + rule_cost * (len(one) > 0)
         step = 0 if most is None else len(one)
         for size in reversed(range(n_sizes - step)):
             np.minimum.at(costs[size + step], sets | cover, costs[size] + price)

@@ -627,7 +627,7 @@ def bounds_of(literals, names):
 @pytest.mark.parametrize(
     "model",
     [
-        RuleClassifier(max_literals=3, penalty=1.0, literal_price=0.0, random_state=0),
+        RuleClassifier(max_literals=3, penalty=1.0, literal_cost=0.0, random_state=0),
         ConjunctionLogisticRegression(max_literals=3, C=1.0),
         ConjunctionRegressor(max_literals=3, C=1e-3),
         KernelPerceptron(max_literals=3, monotone=False, random_state=0),

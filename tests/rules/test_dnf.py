@@ -342,8 +342,8 @@ def test_limits_hold():
     [
         ({"penalty": 0}, "penalty must be greater than 0"),
         ({"penalty": ()}, "penalty is empty"),
-        ({"literal_price": ()}, "literal_price is empty"),
-        ({"literal_price": -1}, "literal_price must be at least 0"),
+        ({"literal_cost": ()}, "literal_cost is empty"),
+        ({"literal_cost": -1}, "literal_cost must be at least 0"),
         ({"max_rules": 0}, "max_rules"),
         ({"monotone": None}, "monotone must be one of"),
         ({"width": 0}, "width"),

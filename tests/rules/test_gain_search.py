@@ -16,7 +16,7 @@ from sklboolean.rules._rule_samples import RuleSamples
 def params(**options):
     values = {
         "max_rules": 4, "max_literals": 3, "monotone": False, "penalty": 1.0,
-        "literal_price": 1.0, "width": None, "feature_groups": None,
+        "literal_cost": 1.0, "width": None, "feature_groups": None,
         "time_limit": None, "n_jobs": None,
     }  # fmt: skip
     return GainParams.check(**{**values, **options})
@@ -102,9 +102,7 @@ def test_prices_below_one_that_is_far_behind_are_not_tried(
     )  # fmt: skip
     monkeypatch.setattr(search, "rule_list", lambda price, n_revisions: [price])
     cost = {64: 105.0, 16: 99.0, 4: behind, 1: 0.0}
-    found = search.costs(
-        [1, 16, 4, 64], lambda rules, default: cost[rules[0]], is_needed=False
-    )
+    found = search.costs([1, 16, 4, 64], lambda rules, default: cost[rules[0]])
     assert list(found.items()) == list(cost.items())[:n_tried]
 
 
@@ -130,7 +128,7 @@ def test_decisions_are_counted():
     assert (everything.rules, everything.default) == ([((), 1)], 0)
 
 
-@pytest.mark.parametrize("name", ["penalty", "literal_price"])
+@pytest.mark.parametrize("name", ["penalty", "literal_cost"])
 def test_parameters_are_checked(name):
     with pytest.raises(ValueError, match=f"{name} is empty"):
         params(**{name: ()})

@@ -23,7 +23,7 @@ from sklboolean.rules._gain_search import GainParams
 def literal_params(max_literals=4, monotone=False, time_limit=None):
     return GainParams.check(
         max_rules=1, max_literals=max_literals, monotone=monotone, penalty=1,
-        literal_price=1, width=None, feature_groups=None, time_limit=time_limit,
+        literal_cost=1, width=None, feature_groups=None, time_limit=time_limit,
         n_jobs=None,
     )  # fmt: skip
 
@@ -38,7 +38,7 @@ def cost_by_definition(model, X, y, k, weights=None):
     ]
     n_rules = np.sum(covers, axis=0) if rules else np.zeros(len(y))
     prices = sum(
-        model.rule_price + model.literal_price * rule.n_literals for rule in rules
+        model.rule_cost + model.literal_cost * rule.n_literals for rule in rules
     )
     return weights @ np.where(y == k, n_rules == 0, n_rules) + prices
 
@@ -69,12 +69,12 @@ def test_the_oracle_takes_the_least_of_all_sets():
     n_features=st.integers(2, 4),
     max_literals=st.integers(1, 4),
     monotone=st.booleans(),
-    literal_price=st.sampled_from([0.0, 0.25, 0.7, 1.0, 2.0]),
-    rule_price=st.sampled_from([0.0, 0.5, 1.0]),
+    literal_cost=st.sampled_from([0.0, 0.25, 0.7, 1.0, 2.0]),
+    rule_cost=st.sampled_from([0.0, 0.5, 1.0]),
     weighting=st.sampled_from(["none", "whole", "real", "tiny", "huge"]),
 )
 def test_no_set_of_rules_costs_less(
-    seed, n_samples, n_features, max_literals, monotone, literal_price, rule_price,
+    seed, n_samples, n_features, max_literals, monotone, literal_cost, rule_cost,
     weighting,
 ):  # fmt: skip
     X, y, rng = small_table(seed, n_samples, n_features)
@@ -86,11 +86,11 @@ def test_no_set_of_rules_costs_less(
         weights = rng.random(n_samples) + 0.01
     model = OptimalRuleSet(
         max_literals=max_literals, monotone=monotone,
-        literal_price=literal_price * unit, rule_price=rule_price * unit,
+        literal_cost=literal_cost * unit, rule_cost=rule_cost * unit,
     )  # fmt: skip
     model.fit(X, y, weights * unit)
     expected = least_dnf_cost(
-        X, y == 1, weights, literal_price, rule_price, max_literals,
+        X, y == 1, weights, literal_cost, rule_cost, max_literals,
         negations=not monotone,
     )  # fmt: skip
     assert model.cost_[0] == pytest.approx(expected * unit, rel=2e-5, abs=2e-5 * unit)
@@ -110,22 +110,22 @@ def test_no_set_of_rules_costs_less(
     max_literals=st.integers(1, 3),
     most=st.integers(0, 7),
     monotone=st.booleans(),
-    literal_price=st.sampled_from([0.0, 0.25, 1.0]),
-    rule_price=st.sampled_from([0.0, 0.5]),
+    literal_cost=st.sampled_from([0.0, 0.25, 1.0]),
+    rule_cost=st.sampled_from([0.0, 0.5]),
     is_weighted=st.booleans(),
 )
 def test_no_set_of_so_few_literals_costs_less(
-    seed, n_samples, n_features, max_literals, most, monotone, literal_price,
-    rule_price, is_weighted,
+    seed, n_samples, n_features, max_literals, most, monotone, literal_cost,
+    rule_cost, is_weighted,
 ):  # fmt: skip
     X, y, rng = small_table(seed, n_samples, n_features)
     weights = rng.random(n_samples) + 0.01 if is_weighted else np.ones(n_samples)
     model = OptimalRuleSet(
-        max_literals=max_literals, monotone=monotone, literal_price=literal_price,
-        rule_price=rule_price, max_total_literals=most,
+        max_literals=max_literals, monotone=monotone, literal_cost=literal_cost,
+        rule_cost=rule_cost, max_total_literals=most,
     ).fit(X, y, weights)  # fmt: skip
     expected = least_dnf_cost(
-        X, y == 1, weights, literal_price, rule_price, max_literals,
+        X, y == 1, weights, literal_cost, rule_cost, max_literals,
         negations=not monotone, most=most,
     )  # fmt: skip
     assert sum(rule.n_literals for rule in model.rules_) <= most
@@ -142,9 +142,9 @@ def test_a_limit_of_literals_finds_what_no_price_finds():
     X = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [40, 30, 40, 40], axis=0)
     y = X.all(axis=1).astype(int)
     for price in (0.0, 5.0, 15.0, 19.0):
-        model = OptimalRuleSet(literal_price=price).fit(X, y)
+        model = OptimalRuleSet(literal_cost=price).fit(X, y)
         assert [rule.n_literals for rule in model.rules_] == [2]
-    model = OptimalRuleSet(literal_price=0.0, max_total_literals=1).fit(X, y)
+    model = OptimalRuleSet(literal_cost=0.0, max_total_literals=1).fit(X, y)
     assert [rule.literals for rule in model.rules_] == [((0, True),)]
     assert (model.cost_[0], model.bound_[0]) == (30, 30)
     assert "no set of rules of at most 1 literals together costs less." in str(
@@ -242,7 +242,7 @@ def test_votes_are_proved_and_greedy_rules_cost_more():
     y = np.asarray(data.target)
     X = np.asarray(data.data)
     assert cost_by_definition(model, X, y, 1) == model.cost_[0]
-    greedy = RuleClassifier("labels", penalty=1.0, literal_price=1.0, random_state=0)
+    greedy = RuleClassifier("labels", penalty=1.0, literal_cost=1.0, random_state=0)
     problem = DNFProblem(pack_dense(X), X.shape[1], y == 1, np.ones(len(y)), 1.0)
     rules = [r.literals for r in greedy.fit(X, y).rules_ if r.label == 1]
     assert model.cost_[0] <= problem.cost(rules)
@@ -253,7 +253,7 @@ def test_a_price_that_no_rule_is_worth():
     y[:30] = 0
     for price in (1e3, 1e300):
         with pytest.warns(UserWarning, match="No rule gained enough"):
-            model = OptimalRuleSet(literal_price=price).fit(X, y)
+            model = OptimalRuleSet(literal_cost=price).fit(X, y)
         assert model.rules_ == []
         assert model.default_ == 0
         assert model.cost_[0] == model.bound_[0] == y.sum()
@@ -295,8 +295,8 @@ def test_without_a_rule_the_warning_says_whether_time_or_prices_are_to_blame():
     y = y ^ (np.random.default_rng(0).random(2000) < 0.2)
     with pytest.warns(UserWarning, match=r"found in 1e-09 s: .* Raise time_limit\."):
         assert OptimalRuleSet(time_limit=1e-9).fit(X, y).gap_[0] > 0
-    with pytest.warns(UserWarning, match=r"gained enough: .* Lower literal_price"):
-        assert OptimalRuleSet(literal_price=2000.0).fit(X, y).gap_[0] == 0
+    with pytest.warns(UserWarning, match=r"gained enough: .* Lower literal_cost"):
+        assert OptimalRuleSet(literal_cost=2000.0).fit(X, y).gap_[0] == 0
 
 
 def test_ctrl_c_ends_the_fit_and_keeps_the_earlier_one():
@@ -318,9 +318,9 @@ def test_ctrl_c_ends_the_fit_and_keeps_the_earlier_one():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"literal_price": -1}, "literal_price"),
-        ({"literal_price": [1, 2]}, "literal_price"),
-        ({"rule_price": np.nan}, "rule_price"),
+        ({"literal_cost": -1}, "literal_cost"),
+        ({"literal_cost": [1, 2]}, "literal_cost"),
+        ({"rule_cost": np.nan}, "rule_cost"),
         ({"time_limit": 0}, "time_limit"),
         ({"max_literals": 0}, "max_literals"),
         ({"max_total_literals": -1}, "max_total_literals"),

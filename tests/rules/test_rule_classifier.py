@@ -1,8 +1,5 @@
 """RuleClassifier predicts what its rules predict, by definition."""
 
-import time
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +12,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 
-from sklboolean import AveragedPerceptron, RuleClassifier
+from sklboolean import (
+    AveragedPerceptron,
+    BooleanSVC,
+    OptimalRuleSet,
+    RuleClassifier,
+    ScorecardClassifier,
+)
 from sklboolean._core import conjunction_search
 from sklboolean.datasets import (
     load_mushroom,
@@ -23,6 +26,7 @@ from sklboolean.datasets import (
     make_monks,
     make_tic_tac_toe,
 )
+from sklboolean.rules import extract_dnf
 
 
 def three_classes(n_samples=300, seed=0):
@@ -42,9 +46,9 @@ def decided_by(model, row):
     [
         RuleClassifier(random_state=0),
         RuleClassifier(SVC(gamma=0.1), monotone=True),
-        RuleClassifier("labels", literal_price=1, penalty=2),
+        RuleClassifier("labels", literal_cost=1, penalty=2),
         RuleClassifier(SVC(kernel=counting_kernel(max_literals=2)), max_rules=2),
-        RuleClassifier(AveragedPerceptron(), random_state=0, literal_price=0),
+        RuleClassifier(AveragedPerceptron(), random_state=0, literal_cost=0),
     ],
     ids=repr,
 )
@@ -203,7 +207,7 @@ def test_noise_gets_a_grade_only_where_a_class_is_rare():
     for n_positive in (100, 20):
         y = rng.permutation(400) < n_positive
         with pytest.warns(UserWarning, match="No rule gained"):
-            model = RuleClassifier("labels", literal_price=64).fit(X, y)
+            model = RuleClassifier("labels", literal_cost=64).fit(X, y)
         n_grades.append(len(model.grades_))
     assert n_grades == [0, 1]
 
@@ -251,8 +255,8 @@ def test_random_state_reaches_the_model():
     noisy = y ^ (np.random.default_rng(0).random(200) < 0.2)
     seeds = set()
     for seed in (3, 3, 4):
-        model = RuleClassifier(plain_perceptron(), random_state=seed, n_folds=3)
-        model.set_params(literal_price=0.1, penalty=1).fit(X[:90], noisy[:90])
+        model = RuleClassifier(plain_perceptron(), random_state=seed, cv=3)
+        model.set_params(literal_cost=0.1, penalty=1).fit(X[:90], noisy[:90])
         seeds.add(model.estimator_.random_state)
     assert len(seeds) == 2
     kept = RuleClassifier(plain_perceptron(random_state=7), random_state=3)
@@ -267,10 +271,9 @@ def test_random_state_reaches_the_model():
         ({"feature_groups": [0]}, "one label for each of 4 features"),
         ({"max_rules": 0}, "max_rules"),
         ({"penalty": 0}, "penalty must be greater than 0"),
-        ({"literal_price": -1}, "literal_price must be at least 0"),
-        ({"n_folds": 1}, "n_folds == 1"),
+        ({"literal_cost": -1}, "literal_cost must be at least 0"),
+        ({"cv": 1}, "cv == 1"),
         ({"class_weight": {0: -1, 1: 1}}, "class_weight must hold finite weights"),
-        ({"time_limit": -1}, "time_limit"),
         ({"binarize": None}, "Column 0 of X holds 2"),
     ],
 )
@@ -301,10 +304,7 @@ def test_wrong_labels_do_not_mislead_the_rules():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(("width", "in_choice"), [(512, 128), (64, 64), (None, None)])
-def test_lists_that_compare_parameters_come_from_narrower_searches(
-    width, in_choice, monkeypatch
-):
+def test_lists_that_compare_parameters_come_from_narrower_searches(monkeypatch):
     widths, best = [], conjunction_search.ConjunctionSearch.best
 
     def watched(*arguments, **options):
@@ -314,11 +314,10 @@ def test_lists_that_compare_parameters_come_from_narrower_searches(
     monkeypatch.setattr(conjunction_search, "MAX_RUNNING_SUMS", 0)
     monkeypatch.setattr(conjunction_search.ConjunctionSearch, "best", watched)
     X, _, y = noisy_conjunction(120, 0.1)
-    model = RuleClassifier("labels", width=width, random_state=0).fit(X, y)
-    assert model.rules_
-    assert set(widths) == {in_choice, width}
+    assert RuleClassifier("labels", random_state=0).fit(X, y).rules_
     # The searches of the choice come first.
-    assert widths == sorted(widths, key=lambda each: each != in_choice)
+    assert set(widths) == {128, 512}
+    assert widths == sorted(widths)
 
 
 def test_a_sample_of_weight_two_counts_as_two():
@@ -366,34 +365,49 @@ def test_decision_function_is_the_log_of_the_odds():
         np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("n_features", [120, 1500])
-def test_time_limits_are_kept_and_what_was_left_is_said(n_features):
-    rng = np.random.default_rng(0)
-    X = rng.random((2000, n_features)) < 0.4
-    y = (X[:, :3].all(axis=1) | X[:, 3:6].all(axis=1)) ^ (rng.random(2000) < 0.2)
-    model = RuleClassifier("labels", time_limit=0.1, certificate=True)
-    start = time.process_time()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model.fit(X, y)
-    # The seconds of the processor: other processes share the machine.
-    assert time.process_time() - start < 1.1 * 0.2 + 0.2
-    messages = " ".join(str(one.message) for one in caught)
-    assert "time_limit=0.1 ended the choice of parameters after" in messages
-    assert "time_limit=0.1 ended the certificate: the optimum is between" in messages
-    assert 0 <= model.cost_bound_ < model.cost_
-
-
 def test_large_weights_do_not_regularise_the_trusted_model_less():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (300, 8))
     y = (X[:, 0] & X[:, 1]) ^ (rng.random(300) < 0.2)
     weights = rng.integers(1, 4, 300)
     first, second = (
-        RuleClassifier(literal_price=0, random_state=0).fit(X, y, scale * weights)
+        RuleClassifier(literal_cost=0, random_state=0).fit(X, y, scale * weights)
         for scale in (1.0, 4096.0)
     )
     assert first.rules_ == second.rules_
     assert first.penalty_ == second.penalty_
     scores = [model.estimator_.decision_function(X) for model in (first, second)]
     np.testing.assert_array_equal(*scores)
+
+
+def test_old_parameters_mean_what_they_did():
+    X, _, y = noisy_conjunction(120, 0.1)
+    with (
+        pytest.warns(FutureWarning, match="'literal_price' is .* Use 'literal_cost'"),
+        pytest.warns(FutureWarning, match="'n_folds' is deprecated. Use 'cv'"),
+    ):
+        model = RuleClassifier(literal_price=2.0, n_folds=3, random_state=0)
+    assert (model.literal_cost, model.cv) == (2.0, 3)
+    with pytest.warns(FutureWarning, match="Fit an OptimalRuleSet, whose bound_"):
+        assert "certificate" not in RuleClassifier(certificate=True).get_params()
+    for option in ({"width": 64}, {"time_limit": 1.0}):
+        with pytest.raises(ValueError, match="is not supported since version"):
+            RuleClassifier(**option)
+    with pytest.warns(FutureWarning, match="Use 'literal_cost_' instead"):
+        assert model.fit(X, y).literal_price_ == model.literal_cost_ == 2.0
+    stored = model.__getstate__()
+    stored["literal_price_"] = stored.pop("literal_cost_")
+    again = RuleClassifier()
+    again.__setstate__(stored)
+    assert again.literal_cost_ == 2.0
+    with (
+        pytest.warns(FutureWarning, match="Call joblib.parallel_config"),
+        pytest.warns(FutureWarning, match="Use 'literal_cost'"),
+        pytest.warns(FutureWarning, match="Use 'rule_cost'"),
+    ):
+        other = OptimalRuleSet(literal_price=3.0, rule_price=1.0, n_jobs=2)
+    assert (other.literal_cost, other.rule_cost) == (3.0, 1.0)
+    with pytest.warns(FutureWarning, match="argument 'literal_price' is deprecated"):
+        extract_dnf(BooleanSVC().fit(X, y), X, y, literal_price=1.0)
+    with pytest.raises(ValueError, match="Name the columns as BooleanEncoder does"):
+        ScorecardClassifier(feature_groups=[0, 0, 1])

@@ -34,7 +34,7 @@ ESTIMATORS = [
 # These get the samples as bits.
 BIT_MODELS = [
     ConjunctionLogisticRegression(C=0.1, max_literals=2),
-    RuleClassifier("labels", max_literals=2, penalty=1.0, literal_price=4.0),
+    RuleClassifier("labels", max_literals=2, penalty=1.0, literal_cost=4.0),
     BoostByMajority(n_estimators=9, random_state=0),
 ]
 ORDERED_X = np.concatenate([X for X, _ in PARTS])

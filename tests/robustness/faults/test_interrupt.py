@@ -23,7 +23,7 @@ from sklboolean import (
     CombinationMachine,
     ConjunctionFeatures,
     OnlineBoostByMajority,
-    RuleClassifier,
+    OptimalRuleSet,
     SampledCombinationMachine,
     Winnow,
 )
@@ -128,9 +128,7 @@ CASES |= {
         SampledCombinationMachine(30, base="chow_liu", max_iter=10_000),
         bits(2_000, 100),
     ),
-    "search": lambda: learn(
-        RuleClassifier(plain_perceptron(), width=None), bits(2_000, 100)
-    ),
+    "search": lambda: learn(OptimalRuleSet(time_limit=None), bits(2_000, 100)),
 }
 
 

@@ -77,7 +77,8 @@ def of_another_scikit_learn(path, caught):
 def test_every_estimator_is_stored_by_this_version():
     """A new version runs make.py once; folders of releases stay, others go."""
     here = FOLDER / sklboolean.__version__
-    assert {path.stem for path in here.glob("*.joblib")} == MODELS.keys()
+    # Cases of which parameters have gone stay stored.
+    assert {path.stem for path in here.glob("*.joblib")} >= MODELS.keys()
     assert all(path.stat().st_size < 40_000 for path in STORED)
     stored = {type(model).__name__ for model in MODELS.values()}
     things = {name: getattr(sklboolean, name) for name in sklboolean.__all__}

@@ -152,7 +152,7 @@ def test_labels_that_are_missing_cannot_be_flipped(gap):
 
 def test_a_gain_beyond_integers_is_one_that_no_rule_has():
     model = plain_perceptron(random_state=0).fit(X, Y)
-    dnf = extract_dnf(model, X, literal_price=2**64, time_limit=10**300, min_fidelity=0)
+    dnf = extract_dnf(model, X, literal_cost=2**64, time_limit=10**300, min_fidelity=0)
     assert not dnf.rules
 
 
