@@ -774,13 +774,16 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         }
         <BLANKLINE>
         """
+        self._require_bits()
+        return encoder_code(self._state, prefix)
+
+    def _require_bits(self):
         check_is_fitted(self)
         if self.missing == "propagate":
             raise ValueError(
-                "missing='propagate' gives NaN, which a bit cannot hold. Set "
-                "missing='indicator'."
+                "missing='propagate' gives NaN, which neither a bit of C nor all "
+                "databases can hold. Set missing='indicator'."
             )
-        return encoder_code(self._state, prefix)
 
     def _formula(self):
         """List the columns of X, each with the conditions that are made of it."""
@@ -815,12 +818,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         >>> print(encoder.fit([[23], [31], [47]]).to_sql(["age"]))
         CASE WHEN "age" <= 30.0e0 THEN 1 ELSE 0 END AS "age <= 30"
         """
-        check_is_fitted(self)
-        if self.missing == "propagate":
-            raise ValueError(
-                "missing='propagate' gives NaN, which SQL does not have in all "
-                "databases. Set missing='indicator'."
-            )
+        self._require_bits()
         labels = check_input_names(self, input_features)
         tests = [
             test
