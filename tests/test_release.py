@@ -1,6 +1,8 @@
 """What a release states in several files is the same in all of them."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -59,3 +61,25 @@ def test_the_changelog_has_the_headings_of_keep_a_changelog():
     headings = set(re.findall(r"^### (.+)$", read("CHANGELOG.md"), re.M))
     allowed = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
     assert headings <= allowed
+
+
+def test_ci_runs_the_commands_of_the_readme():
+    """Word for word, first, and in every job that installs the package by pip."""
+    script = ".ci/readme_commands"
+    printed = subprocess.run(
+        [sys.executable, ROOT / script], check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    indented = [line.strip() for line in read("README.md").split("\n    ")[1:]]
+    assert printed == [text.partition("\n")[0] for text in indented]
+    assert printed == [
+        "pip install . && python docs/examples/quickstart.py",
+        'pip install ".[test]" && pytest -n auto',
+    ]
+    steps = re.findall(
+        r"^(?!#)[^#\n]*\b(pip install|readme_commands --run)\b", read(".ci/run"), re.M
+    )
+    assert steps[0] == "readme_commands --run"
+    jobs = re.findall(r"- run: (.+)", read(".github/workflows/tests.yml"))
+    allowed = ("bash .ci/run", f"python {script} --run", "bash .ci/oldest")
+    assert jobs
+    assert all(job.startswith(allowed) for job in jobs)

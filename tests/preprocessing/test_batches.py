@@ -8,8 +8,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from dask import dataframe as dd
-from dask import delayed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
@@ -83,9 +81,7 @@ def test_partitions_may_be_loaded_and_are_alike_on_every_backend():
     sources = [
         [(half, np.zeros(150)) for half in halves],
         [lambda half=half: half for half in halves],
-        [delayed(half) for half in halves],
         (half for half in halves),
-        dd.from_pandas(X, npartitions=3),
     ]
     for partitions in sources:
         assert_same(BooleanEncoder().fit_partitions(partitions), expected)
@@ -93,17 +89,29 @@ def test_partitions_may_be_loaded_and_are_alike_on_every_backend():
         assert_same(BooleanEncoder().fit_partitions(halves), expected)
 
 
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_lazy_frames_name_their_remedy_and_serve_models():
+def refuse_lazy(encoder, lazy):
+    for method in (encoder.transform, BooleanEncoder().fit):
+        with pytest.raises(ValueError, match="lazy data frame"):
+            method(lazy)
+
+
+def test_lazy_frames_name_their_remedy():
     X = mixed()
+    refuse_lazy(BooleanEncoder().fit(X), pl.from_pandas(X).lazy())
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_partitions_of_dask_are_read_and_its_frames_serve_models():
+    X = mixed()
+    dask, frames = map(pytest.importorskip, ("dask", "dask.dataframe"))
     encoder = BooleanEncoder().fit(X)
-    for lazy in (dd.from_pandas(X, npartitions=2), pl.from_pandas(X).lazy()):
-        for method in (encoder.transform, BooleanEncoder().fit):
-            with pytest.raises(ValueError, match="lazy data frame"):
-                method(lazy)
+    delayed = [dask.delayed(half) for half in (X[:150], X[150:])]
+    for partitions in (delayed, frames.from_pandas(X, npartitions=3)):
+        assert_same(BooleanEncoder().fit_partitions(partitions), encoder)
+    refuse_lazy(encoder, frames.from_pandas(X, npartitions=2))
     bits = encoder.transform(X)
     model = AveragedPerceptron(random_state=0).fit(bits, X["flag"])
-    found = model.predict(dd.from_pandas(bits, npartitions=2))
+    found = model.predict(frames.from_pandas(bits, npartitions=2))
     np.testing.assert_array_equal(found, model.predict(bits))
 
 

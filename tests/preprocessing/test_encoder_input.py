@@ -495,7 +495,6 @@ def test_hostile_columns_are_encoded_or_refused_by_name(names, convert, data):
 
 
 def test_columns_of_short_floats_are_compared_as_transform_compares_them():
-    duckdb = pytest.importorskip("duckdb")
     X = pd.DataFrame({"x": np.array([0.1, 0.2, 0.3, 0.4] * 3, dtype=np.float32)})
     encoder = BooleanEncoder().fit(X)
     query = f"SELECT {encoder.to_sql()} FROM X"  # DuckDB finds the variable
