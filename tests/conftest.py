@@ -2,10 +2,12 @@
 
 import os
 import signal
+import sys
 
 import hypothesis
 import numpy as np
 import pytest
+from cpu_budget import CpuBudget
 
 # Times are no tests. In CI every run draws the same examples.
 hypothesis.settings.register_profile(
@@ -23,6 +25,16 @@ def pytest_addoption(parser):
     parser.addoption(
         "--run-slow", action="store_true", help="also run tests that are marked slow"
     )
+    parser.addoption(
+        "--cpu-budget", type=float, default=0.0, metavar="SECONDS",
+        help="processor time of a test that is not marked slow; 0: any",
+    )  # fmt: skip
+
+
+def pytest_configure(config):
+    seconds = config.getoption("--cpu-budget")
+    if seconds and not sys.gettrace() and not os.environ.get("SKLBOOLEAN_CPU"):
+        config.pluginmanager.register(CpuBudget(seconds))
 
 
 def pytest_collection_modifyitems(config, items):
