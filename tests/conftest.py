@@ -33,6 +33,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     seconds = config.getoption("--cpu-budget")
+    # Coverage and plain loops make tests slower than they are.
     if seconds and not sys.gettrace() and not os.environ.get("SKLBOOLEAN_CPU"):
         config.pluginmanager.register(CpuBudget(seconds))
 

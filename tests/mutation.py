@@ -7,8 +7,8 @@ Usage, with an environment that has the package and what its tests need::
 
 One session of pytest collects the quick tests of the packages. A first fork of it runs
 them all with a probe before every statement that will change. Then each mutant gets a
-fork of its own, in which the function has other code; no file changes. It runs the tests
-that reach the statement, the quickest first, until one fails. Linux and macOS only.
+fork of its own, in which the function has other code; no file changes. The fork runs
+tests that reach the statement, the quickest first, until one fails. Not for Windows.
 
 The mutants of a seed are chosen by a hash of the function and of the form of the
 statement, without the names of variables. So what is not rewritten between two versions
@@ -269,7 +269,7 @@ def run_items(items, until_failure):
     """Run tests; yield each with its CPU seconds and whether it passed."""
     failures = Failures()
     items[0].config.pluginmanager.register(failures)
-    for item, following in zip(items, [*items[1:], None]):
+    for item, following in zip(items, [*items[1:], None], strict=True):
         if until_failure and failures.failed:
             return
         started = time.process_time()
@@ -323,6 +323,7 @@ class MutationRun:
 
     def pytest_runtestloop(self, session):
         items = session.items
+        session.config.option.cpu_budget = 0
         recorded = forked(lambda: self.record(items))
         by_key = {mutant.key: mutant for mutant in self.mutants}
         for index, seconds, keys in recorded:

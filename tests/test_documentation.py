@@ -103,6 +103,7 @@ def test_blocks_that_need_a_package_run_where_it_is_installed(page, package):
     run_blocks(page, package)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_OUTPUT, ids=name_of)
 def test_what_a_page_shows_is_what_its_blocks_print(page):
     names, printed, n_shown = {}, None, 0

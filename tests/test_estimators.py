@@ -91,6 +91,9 @@ def expected_failures(estimator):
     return {}
 
 
+READS_X = "one function of _core reads X for all configurations"
+READS_Y = "one function of _core reads y and sample_weight for all configurations"
+
 # Checks that cannot differ between configurations of one class. They run on the
 # defaults of each class and not on its further configurations.
 SAME_IN_A_CLASS = {
@@ -115,7 +118,7 @@ SAME_IN_A_CLASS = {
         "check_requires_y_none",
         "check_valid_tag_types",
     ],
-    "one function of _core reads X for all configurations": [
+    READS_X: [
         "check_array_api_input",
         "check_classifier_data_not_an_array",
         "check_complex_data",
@@ -138,7 +141,7 @@ SAME_IN_A_CLASS = {
         "check_transformer_data_not_an_array",
         "check_transformer_preserve_dtypes",
     ],
-    "one function of _core reads y and sample_weight for all configurations": [
+    READS_Y: [
         "check_all_zero_sample_weights_error",
         "check_classifiers_regression_target",
         "check_regressors_int",
@@ -165,6 +168,8 @@ SAME_IN_A_CLASS = {
     ],
 }  # fmt: skip
 SKIPPED = {name for names in SAME_IN_A_CLASS.values() for name in names}
+# The quick classes run these on that one function; the others do where tests are slow.
+SAME_IN_ALL_CLASSES = {*SAME_IN_A_CLASS[READS_X], *SAME_IN_A_CLASS[READS_Y]}
 
 DEFAULTS = [getattr(sklboolean, name)() for name in sorted(public_estimators())]
 FURTHER = [
@@ -246,10 +251,23 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize(
-    ("estimator", "check"), checks_of(TWINS, are_same=True), ids=check_id
-)
+def twin_checks(same_in_all_classes):
+    """Checks of quick twins; some come with arguments that say how X is stored."""
+    for pair in checks_of(TWINS, are_same=True):
+        _, check = getattr(pair, "values", pair)
+        is_same = check_name(check) in SAME_IN_ALL_CLASSES or bool(check.keywords)
+        if is_same == same_in_all_classes:
+            yield pair
+
+
+@pytest.mark.parametrize(("estimator", "check"), twin_checks(False), ids=check_id)
 def test_scikit_learn_check_of_a_quick_twin(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("estimator", "check"), twin_checks(True), ids=check_id)
+def test_scikit_learn_check_of_the_data_of_a_quick_twin(estimator, check):
     check(estimator)
 
 

@@ -1,6 +1,7 @@
 """Fits and predictions do not depend on ``n_jobs``, nor on the backend of joblib."""
 
 import inspect
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -28,21 +29,27 @@ WAYS = {
 }
 
 
-@pytest.fixture(scope="module")
-def alone():
-    """What each model learns in the one thread it was called from."""
-    return {name: learned(name) for name in PARALLEL}
+# One of each kind of work that is divided: classes, games, starts, members, a search.
+DIVIDED = {
+    "averaged_perceptron", "boost_by_majority", "bernoulli_mixture_starts",
+    "kernel_perceptron", "query_by_committee", "rule_classifier",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", PARALLEL)
-def test_fits_have_the_same_bits(name, way, alone, monkeypatch):
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in DIVIDED))
+        for name in PARALLEL
+    ],
+)
+def test_fits_have_the_same_bits(name, monkeypatch):
     # Short searches have branches too.
     monkeypatch.setattr(search, "WIDTHS", (2,))
-    n_jobs, context = WAYS[way]
-    with parallel_config(**context):
-        found = learned(name, n_jobs)
-    assert_equal(found, alone[name])
+    alone = learned(name)
+    for n_jobs, context in WAYS.values():
+        with parallel_config(**context):
+            assert_equal(learned(name, n_jobs), alone)
 
 
 def test_no_estimator_with_jobs_is_missing():
@@ -55,14 +62,14 @@ def test_no_estimator_with_jobs_is_missing():
     assert {type(MODELS[name]) for name in PARALLEL} == with_jobs
 
 
-@pytest.mark.parametrize("n_jobs", ["all", 0, 1.5, True], ids=repr)
-@pytest.mark.parametrize("name", PARALLEL)
-def test_other_numbers_of_jobs_are_errors(name, n_jobs):
-    model = clone(MODELS[name]).set_params(n_jobs=n_jobs)
+def test_other_numbers_of_jobs_are_errors():
+    """One function checks them; no model leaves it out."""
     X, y = data()
-    message = f"n_jobs must be None or an integer other than 0.*; got {n_jobs!r}"
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, target_for(model, X, y))
+    for name, n_jobs in zip(PARALLEL, cycle(["all", 0, 1.5, True])):
+        model = clone(MODELS[name]).set_params(n_jobs=n_jobs)
+        message = f"n_jobs must be None or an integer other than 0.*; got {n_jobs!r}"
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, target_for(model, X, y))
 
 
 @pytest.mark.parametrize("n_jobs", ["all", 0, 1.5, True], ids=repr)
@@ -88,14 +95,12 @@ KERNELS = [
 ]
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", KERNELS)
-def test_kernels_have_the_same_bits(name, way, monkeypatch):
+def test_kernels_have_the_same_bits(name, monkeypatch):
     # Few pairs are shared too.
     monkeypatch.setattr(blocks, "PAIRS_FOR_THREADS", 0)
     monkeypatch.setattr(blocks, "WORDS_FOR_THREADS", 0)
     X = np.random.RandomState(0).rand(70, 30) < 0.3
-    n_jobs, context = WAYS[way]
     kernel = getattr(kernels, name)
 
     def matrix(n_jobs):
@@ -103,15 +108,15 @@ def test_kernels_have_the_same_bits(name, way, monkeypatch):
             return kernel(n_jobs=n_jobs)(X)
         return kernel(X, n_jobs=n_jobs)
 
-    with parallel_config(**context):
-        found = matrix(n_jobs)
-    assert_array_equal(found, matrix(None))
+    alone = matrix(None)
+    for n_jobs, context in WAYS.values():
+        with parallel_config(**context):
+            assert_array_equal(matrix(n_jobs), alone)
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("base", [None, DecisionTreeClassifier(max_depth=2)])
-def test_streams_are_filtered_alike(base, way):
-    n_jobs, context = WAYS[way]
-    with parallel_config(**context):
-        found = streamed(base, n_jobs)
-    assert_equal(found, streamed(base))
+def test_streams_are_filtered_alike(base):
+    alone = streamed(base)
+    for n_jobs, context in WAYS.values():
+        with parallel_config(**context):
+            assert_equal(streamed(base, n_jobs), alone)

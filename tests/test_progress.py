@@ -47,12 +47,12 @@ ESTIMATORS = {
     "conjunction_logistic_regression": ConjunctionLogisticRegression(),
     "conjunction_regressor": ConjunctionRegressor(),
     "density_mixture": DensityMixture(n_components=2, max_iter=3),
-    "density_mixture_auto": DensityMixture(max_iter=3),
+    "density_mixture_auto": DensityMixture(max_iter=2),
     "gaussian_machine": GaussianCombinationMachine(2, max_iter=9),
     "kernel_perceptron": KernelPerceptron(max_iter=4),
     "kernel_perceptron_one_order": KernelPerceptron(n_orders=1, max_iter=4),
     "online_boost_by_majority": OnlineBoostByMajority(n_estimators=11, max_iter=3),
-    "query_by_committee": QueryByCommittee(max_queries=20),
+    "query_by_committee": QueryByCommittee(max_queries=12),
     "rule_classifier": RuleClassifier(),
     "sampled_combination_machine": SampledCombinationMachine(2, max_iter=4),
 }
@@ -92,7 +92,7 @@ class Recorder:
 
 @pytest.fixture(scope="module")
 def data():
-    X = np.random.default_rng(0).integers(0, 2, (200, 12))
+    X = np.random.default_rng(0).integers(0, 2, (120, 12))
     return X, (X[:, 0] & X[:, 1]) | X[:, 2]
 
 

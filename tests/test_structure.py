@@ -7,8 +7,10 @@ import io
 import re
 import textwrap
 import tokenize
+from functools import cache
 from pathlib import Path
 
+import pytest
 from _instances import MODELS, fitted, public_estimators
 
 import sklboolean
@@ -55,8 +57,12 @@ def test_lines_of_code_are_counted():
 
 
 def test_no_file_is_too_long():
-    lengths = {name: code_lines(f.read_text("utf-8")) for name, f in FILES.items()}
-    long = {name: n for name, n in lengths.items() if n > MOST_CODE_LINES}
+    texts = {name: file.read_text("utf-8") for name, file in FILES.items()}
+    long = {
+        name: code_lines(text)
+        for name, text in texts.items()
+        if text.count("\n") > MOST_CODE_LINES and code_lines(text) > MOST_CODE_LINES
+    }
     assert not long
 
 
@@ -318,8 +324,9 @@ def test_no_function_is_too_long():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
                 lines = source[node.lineno - 1 : node.end_lineno]
-                size = len(lines), branches(node)
-                if size[0] > MOST_LINES_OF_FUNCTION:  # with comments and docstring
+                docstring = (ast.get_docstring(node, clean=False) or "").count("\n")
+                size = len(lines) - docstring, branches(node)
+                if size[0] > MOST_LINES_OF_FUNCTION:  # with comments
                     size = code_lines(textwrap.dedent("".join(lines))), size[1]
                 if size[0] > MOST_LINES_OF_FUNCTION or size[1] > MOST_BRANCHES:
                     found[f"{name} {node.name}"] = size
@@ -389,14 +396,15 @@ TEXTS = [
 ]  # fmt: skip
 
 
-def test_retired_words_are_not_used():
-    offenders = [
-        f"{file.relative_to(ROOT)}: {word}; write: {instead}"
-        for file, text in ((file, file.read_text("utf-8")) for file in TEXTS)
-        for word, instead in RETIRED.items()
-        if re.search(word, text)
-    ]
-    assert not offenders
+@cache
+def texts():
+    return {str(file.relative_to(ROOT)): file.read_text("utf-8") for file in TEXTS}
+
+
+@pytest.mark.parametrize(("word", "instead"), RETIRED.items(), ids=RETIRED.values())
+def test_retired_words_are_not_used(word, instead):
+    offenders = [name for name, text in texts().items() if re.search(word, text)]
+    assert not offenders, f"write: {instead}"
 
 
 def test_docstrings_say_what_the_caller_gets():

@@ -223,6 +223,6 @@ def test_text_is_to_be_encoded(kind, estimator):
 
 
 def test_text_in_new_rows_is_to_be_encoded():
-    estimator = QueryByCommittee(random_state=0).fit(X, Y)
+    estimator = QueryByCommittee(random_state=0, max_queries=12).fit(X, Y)
     with pytest.raises(ValueError, match="encode text first"):
         estimator.predict(TEXT.astype(object))

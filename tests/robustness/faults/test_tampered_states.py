@@ -14,6 +14,7 @@ N_EDITS = os.environ.get("SKLBOOLEAN_TAMPERED", "12")
 N_PROCESSES = 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(N_PROCESSES))
 def test_edited_arrays_are_an_error_or_an_answer(first):
     names = [*MODELS][first::N_PROCESSES]

@@ -111,7 +111,7 @@ def test_dates_among_python_objects_are_no_features():
 def test_weights_without_a_finite_sum_are_refused_on_line():
     weights = np.full(4, 1e308)
     for base in [None, BernoulliNB()]:
-        estimator = OnlineBoostByMajority(base).fit(X, Y)
+        estimator = OnlineBoostByMajority(base, n_estimators=3).fit(X, Y)
         with pytest.raises(ValueError, match="must have a finite sum"):
             estimator.partial_fit(X, Y, sample_weight=weights)
 

@@ -132,6 +132,7 @@ TREES = [
     QueryByCommittee(DecisionTreeClassifier(max_depth=2), n_members=2, random_state=0),
     QueryByCommittee(
         HalfspaceVersionSpace(label_noise=0.1),
+        max_queries=8,
         final_estimator=DecisionTreeClassifier(max_depth=2),
         random_state=0,
     ),
