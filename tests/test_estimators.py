@@ -252,12 +252,14 @@ def test_scikit_learn_check(estimator, check):
 
 
 def twin_checks(same_in_all_classes):
-    """Checks of quick twins; some come with arguments that say how X is stored."""
+    """List checks of quick twins; arguments of a check say how X is stored."""
+    pairs = []
     for pair in checks_of(TWINS, are_same=True):
         _, check = getattr(pair, "values", pair)
         is_same = check_name(check) in SAME_IN_ALL_CLASSES or bool(check.keywords)
         if is_same == same_in_all_classes:
-            yield pair
+            pairs.append(pair)
+    return pairs
 
 
 @pytest.mark.parametrize(("estimator", "check"), twin_checks(False), ids=check_id)
