@@ -78,8 +78,8 @@ void {prefix}proba(const unsigned char *x, double *out) {{
 def c_string(text):
     """Write text as a string of C: bytes of UTF-8, others than letters as octals."""
     plain = set(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,")
-    parts = [chr(b) if b in plain else f"\\{b:03o}" for b in str(text).encode()]
-    return f'"{"".join(parts)}"'
+    characters = [chr(b) if b in plain else f"\\{b:03o}" for b in str(text).encode()]
+    return f'"{"".join(characters)}"'
 
 
 def check_prefix(prefix):
@@ -111,15 +111,15 @@ def c_code(formula, prefix=""):
         f"/* x has {formula.columns.n_features} features: 0 is false, any other value "
         "is true. */\n"
     )
-    parts = [head]
+    functions = [head]
     if formula.classes is not None:
-        labels = ", ".join(c_string(python_label(one)) for one in formula.classes)
-        parts.append(f"const char *const {prefix}labels[] = {{{labels}}};\n")
+        labels = ", ".join(c_string(python_label(label)) for label in formula.classes)
+        functions.append(f"const char *const {prefix}labels[] = {{{labels}}};\n")
     is_rules = isinstance(formula, FirstRule)
-    parts += c_rules(formula, prefix) if is_rules else c_sum(formula, prefix)
-    if any("exp(" in part or "sqrt(" in part for part in parts):
-        parts.insert(0, "#include <math.h>\n")
-    return "\n".join(parts)
+    functions += c_rules(formula, prefix) if is_rules else c_sum(formula, prefix)
+    if any("exp(" in function or "sqrt(" in function for function in functions):
+        functions.insert(0, "#include <math.h>\n")
+    return "\n".join(functions)
 
 
 def c_rules(formula, prefix):
@@ -129,9 +129,11 @@ def c_rules(formula, prefix):
         f"    if ({c_condition(term)}) return {k};"
         for k, term in enumerate(formula.terms)
     )
-    codes = [formula.classes.index(one) for one in [*formula.labels, formula.default]]
+    codes = [
+        formula.classes.index(label) for label in [*formula.labels, formula.default]
+    ]
     codes = ", ".join(map(str, codes))
-    parts = [
+    functions = [
         C_RULES.format(prefix=prefix, tests=tests, n_rules=n_rules),
         C_PREDICT_RULES.format(prefix=prefix, codes=codes),
     ]
@@ -146,39 +148,39 @@ def c_rules(formula, prefix):
             f"        {{{', '.join(map(repr, row))}}}" for row in table.tolist()
         )
         values = {"n_rules": n_rules + 1, "n_columns": table.shape[1], "rows": rows}
-        parts.append(
+        functions.append(
             C_LOOK_UP.format(prefix=prefix, name=name, meaning=meaning, **values)
         )
     if formula.scores is not None and formula.scores.ndim == 1:
-        parts.append(
+        functions.append(
             C_SCORE.format(prefix=prefix, meaning="Score of the second class.")
         )
-    return parts
+    return functions
 
 
 def c_sum(formula, prefix):
     """Write a weighted sum as functions in C."""
     is_single = len(formula.weights) == 1
     meaning = "Predict the value." if formula.classes is None else "Write the scores."
-    parts = [
+    functions = [
         C_SUMS.format(prefix=prefix, meaning=meaning, sums="\n".join(c_sums(formula)))
     ]
     if is_single:
         meaning = f"The {formula.output_names()[0]}.".replace("*/", "* /")
-        parts.append(C_SCORE.format(prefix=prefix, meaning=meaning))
+        functions.append(C_SCORE.format(prefix=prefix, meaning=meaning))
     if formula.classes is None:
-        return parts
+        return functions
     n_classes, spread, slope = len(formula.classes), "", float(formula.slope)
     if is_single:
         sign = ">=" if formula.tie else ">"
-        parts.append(C_PREDICT_TWO.format(prefix=prefix, sign=sign))
+        functions.append(C_PREDICT_TWO.format(prefix=prefix, sign=sign))
         spread, slope = "    out[1] = out[0];\n    out[0] = -out[1];\n", slope / 2
     else:
-        parts.append(C_PREDICT_MANY.format(prefix=prefix, n_classes=n_classes))
+        functions.append(C_PREDICT_MANY.format(prefix=prefix, n_classes=n_classes))
     if formula.has_probabilities:
         values = {"n_classes": n_classes, "spread": spread, "slope": repr(slope)}
-        parts.append(C_PROBA.format(prefix=prefix, **values))
-    return parts
+        functions.append(C_PROBA.format(prefix=prefix, **values))
+    return functions
 
 
 def c_sums(formula):

@@ -335,7 +335,9 @@ def sum_fields(formula):
         "terms": [[[int(j), bool(v)] for j, v in term] for term in formula.terms],
         "weights": formula.weights.tolist(),
         "intercepts": formula.intercepts.tolist(),
-        "classes": None if labels is None else [python_label(one) for one in labels],
+        "classes": None
+        if labels is None
+        else [python_label(label) for label in labels],
         "has_probabilities": formula.has_probabilities,
         "slope": float(formula.slope),
         "tie": formula.tie,

@@ -39,15 +39,15 @@ def check_input_names(estimator, input_features):
     names = feature_names_of(estimator)
     if input_features is None:
         return names
-    given = np.asarray(input_features, dtype=object).tolist()
-    if len(given) != estimator.n_features_in_:
+    input_names = np.asarray(input_features, dtype=object).tolist()
+    if len(input_names) != estimator.n_features_in_:
         raise ValueError(
             "input_features should have length equal to number of features "
-            f"({estimator.n_features_in_}), got {len(given)}."
+            f"({estimator.n_features_in_}), got {len(input_names)}."
         )
-    if hasattr(estimator, "feature_names_in_") and given != names:
+    if hasattr(estimator, "feature_names_in_") and input_names != names:
         raise ValueError("input_features is not equal to feature_names_in_.")
-    return given
+    return input_names
 
 
 def check_names(feature_names, feature):

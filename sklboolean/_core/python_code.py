@@ -27,10 +27,10 @@ def python_code(formula, feature_names=None, output="label"):
     writer = writer(formula, feature_names)
     if output != "all":
         return getattr(writer, output)()
-    parts = [
+    entries = [
         f"{name!r}: {getattr(writer, name)()}" for name in ("label", "proba", "score")
     ]
-    return "{" + ", ".join(parts) + "}"
+    return "{" + ", ".join(entries) + "}"
 
 
 class PythonRules:
@@ -112,12 +112,12 @@ class PythonSum:
             f"for r, v in zip({roots!r}, m)]"
         )
         for code_of_class in range(len(self.labels)):
-            parts = [
+            summands = [
                 f"{'+' if second == code_of_class else '-'} g[{k}]"
                 for k, (first, second) in enumerate(formula.games)
                 if code_of_class in (first, second)
             ]
-            scores.append(" ".join(parts))
+            scores.append(" ".join(summands))
         return f"(lambda m: (lambda g: [{', '.join(scores)}])({shares}))({code})"
 
     def label(self):

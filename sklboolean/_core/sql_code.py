@@ -126,12 +126,12 @@ class SqlSum:
             shares.append(f"{z} / SQRT(1.0e0 + {z} * {z}) / {sql_number(n_others)}")
         scores = []
         for code in range(len(formula.classes)):
-            parts = [
+            summands = [
                 f"{'+' if second == code else '-'} {share}"
                 for (first, second), share in zip(formula.games, shares, strict=True)
                 if code in (first, second)
             ]
-            scores.append(f"(0.0e0 {' '.join(parts)})")
+            scores.append(f"(0.0e0 {' '.join(summands)})")
         return scores
 
     def label(self):
@@ -150,8 +150,8 @@ class SqlSum:
             )
         lines = []
         for k in range(len(scores) - 1):
-            rest = scores[k + 1 :]
-            wins = " AND ".join(f"({scores[k]}) >= ({other})" for other in rest)
+            later = scores[k + 1 :]
+            wins = " AND ".join(f"({scores[k]}) >= ({other})" for other in later)
             lines.append(f"WHEN {wins} THEN {labels[k]}")
         return " ".join(["CASE", *lines, f"ELSE {labels[-1]} END"])
 
@@ -170,6 +170,6 @@ class SqlSum:
                 for k, score in enumerate(scores)
             ]
         return [
-            f"1.0e0 / (1.0e0 + {' + '.join(f'EXP({each})' for each in of_class)})"
+            f"1.0e0 / (1.0e0 + {' + '.join(f'EXP({power})' for power in of_class)})"
             for of_class in exponents
         ]

@@ -78,9 +78,9 @@ class Counterfactuals:
     def _changes(self):
         """Yield the place of each change: number, column, old and new value."""
         new = np.asarray(self.values, dtype=object)
-        for place, column in np.argwhere(self.changed).tolist():
-            old = self.original[self.samples[place], column]
-            yield place, column, old, new[place, column]
+        for number, column in np.argwhere(self.changed).tolist():
+            old = self.original[self.samples[number], column]
+            yield number, column, old, new[number, column]
 
     def to_frame(self):
         """Make a data frame with a row for each changed value.
@@ -98,16 +98,16 @@ class Counterfactuals:
         """
         lines = [
             {
-                "sample": int(self.samples[place]),
-                "number": place,
+                "sample": int(self.samples[number]),
+                "number": number,
                 "column": self.column_names[column],
                 "old": old,
                 "new": new,
-                "cost": float(self.costs[place]),
-                "prediction": python_value(self.predictions[place]),
-                "is_proved": bool(self.is_proved[self.samples[place]]),
+                "cost": float(self.costs[number]),
+                "prediction": python_value(self.predictions[number]),
+                "is_proved": bool(self.is_proved[self.samples[number]]),
             }
-            for place, column, old, new in self._changes()
+            for number, column, old, new in self._changes()
         ]
         return import_pandas().DataFrame(lines)
 
@@ -119,9 +119,9 @@ class Counterfactuals:
         text : str
         """
         words = [[] for _ in self.samples]
-        for place, column, old, new in self._changes():
+        for number, column, old, new in self._changes():
             name, new, old = self.column_names[column], level_text(new), level_text(old)
-            words[place].append(f"{name} {new} instead of {old}")
+            words[number].append(f"{name} {new} instead of {old}")
         return "\n".join(
             f"sample {sample}: {prediction} with {' and '.join(changes) or 'no change'}"
             for sample, prediction, changes in zip(
@@ -211,14 +211,14 @@ def counterfactuals(
     check_integer(n, "n", 1)
     search = _Search(model, costs, immutable, directions)
     X, bits, original = search.read(X)
-    wanted = search.targets(bits, target)
-    found, is_proved = [], np.empty(len(bits), dtype=bool)
-    for sample, targets in enumerate(wanted):
+    targets_by_sample = search.targets(bits, target)
+    answers_of_samples, is_proved = [], np.empty(len(bits), dtype=bool)
+    for sample, targets in enumerate(targets_by_sample):
         table = search.cost_table(bits[sample], original[sample])
         answers, bound = search.answers(bits[sample], table, targets, n, time_limit)
         is_proved[sample] = bound == np.inf
-        found += [(sample, *answer) for answer in answers]
-    return search.described(X, original, found, is_proved)
+        answers_of_samples += [(sample, *answer) for answer in answers]
+    return search.described(X, original, answers_of_samples, is_proved)
 
 
 def robustness(model, X, *, time_limit=None) -> np.ndarray:
@@ -306,9 +306,11 @@ class _Search:
             for feature, value in term
         ]
         features, values, terms = np.array(literals, dtype=np.intp).reshape(-1, 3).T
-        used, places = np.unique(self.columns.owners[features], return_inverse=True)
+        used, rows_of_literals = np.unique(
+            self.columns.owners[features], return_inverse=True
+        )
         self._used = used.tolist()
-        self._literals = features, values > 0, places, terms
+        self._literals = features, values > 0, rows_of_literals, terms
         self._pattern_of, n_terms = {}, len(self.formula.terms)
         n_states = 1 + max((len(self.states[c].bits) for c in self._used), default=0)
         shape = len(self._used), n_states, n_terms
@@ -318,11 +320,13 @@ class _Search:
                 "many for an exact search. Fit a model with fewer columns or terms."
             )
         self._patterns_by_column = np.zeros(shape)
-        for place, column in enumerate(self._used):
-            own = places == place
-            table = self._violations(column, features[own], values[own], terms[own])
-            rows, numbers = np.unique(table, axis=0, return_inverse=True)
-            self._patterns_by_column[place, 1 : 1 + len(rows)] = rows
+        for row, column in enumerate(self._used):
+            literals = rows_of_literals == row
+            table = self._violations(
+                column, features[literals], values[literals], terms[literals]
+            )
+            patterns, numbers = np.unique(table, axis=0, return_inverse=True)
+            self._patterns_by_column[row, 1 : 1 + len(patterns)] = patterns
             self._pattern_of[column] = 1 + numbers.ravel()
 
     def _violations(self, column, features, values, terms):
@@ -370,15 +374,15 @@ class _Search:
         """Compute the cost of each state of each column; infinite if not allowed."""
         table = []
         for name, states, old in zip(self.columns.names, self.states, row, strict=True):
-            numbers, place = np.arange(len(states.values)), states.place_of(bits)
+            numbers, present = np.arange(len(states.values)), states.place_of(bits)
             cost = self.costs.get(name, 1.0)
             if callable(cost):
-                costs = [k == place or cost(old, states.values[k]) for k in numbers]
+                costs = [k == present or cost(old, states.values[k]) for k in numbers]
                 costs = np.array(costs, dtype=np.float64)
             else:
                 costs = np.full(len(numbers), float(cost))
-                if states.kind in ("number", "ordered") and place >= 0:
-                    steps = np.abs(numbers - place) / max(1, len(numbers) - 1)
+                if states.kind in ("number", "ordered") and present >= 0:
+                    steps = np.abs(numbers - present) / max(1, len(numbers) - 1)
                     costs *= 1 + steps / len(self.states)
             if not ((costs > 0) & (costs < HIGHEST_COST)).all():
                 raise ValueError(
@@ -386,10 +390,10 @@ class _Search:
                     f"below {HIGHEST_COST:g}; got {costs.tolist()}."
                 )
             sign = SIGNS.get(self.directions.get(name), 0)
-            is_refused = sign * (numbers - place) < 0
-            if name in self.immutable or (sign and place < 0):
+            is_refused = sign * (numbers - present) < 0
+            if name in self.immutable or (sign and present < 0):
                 is_refused[:] = True
-            costs[is_refused | (numbers == place)] = np.inf
+            costs[is_refused | (numbers == present)] = np.inf
             table.append(costs)
         return table
 
@@ -444,9 +448,9 @@ class _Search:
             The cheapest state of a column for each number.
         """
         violated, costs, states = self._patterns_by_column.copy(), [], []
-        features, values, places, terms = self._literals
+        features, values, rows_of_literals, terms = self._literals
         is_violated = bits[features] != values
-        violated[places[is_violated], 0, terms[is_violated]] = 1.0
+        violated[rows_of_literals[is_violated], 0, terms[is_violated]] = 1.0
         for column in self._used:
             numbers = self._pattern_of[column]
             by_cost = np.argsort(-table[column], kind="stable")  # the cheapest is last
@@ -471,31 +475,33 @@ class _Search:
             return target[0] <= prediction <= target[1]
         return prediction == target
 
-    def described(self, X, original, found, is_proved):
+    def described(self, X, original, answers, is_proved):
         """Put the answers into samples of the user's units, and predict them."""
-        samples = np.array([sample for sample, *_ in found], dtype=np.intp)
-        changed = np.zeros((len(found), len(self.states)), dtype=bool)
+        samples = np.array([sample for sample, *_ in answers], dtype=np.intp)
+        changed = np.zeros((len(answers), len(self.states)), dtype=bool)
         table = original[samples]
-        for place, (_, _, changes, _) in enumerate(found):
+        for row, (_, _, changes, _) in enumerate(answers):
             for column, state in changes:
-                changed[place, column] = True
-                table[place, column] = self.states[column].values[state]
+                changed[row, column] = True
+                table[row, column] = self.states[column].values[state]
         values = table_like(X, samples, table, changed)
         bits, predictions = [], np.empty(0)
-        if found:
+        if answers:
             features = self.columns.samples(values)
             bits = self.columns.bits(features)
             predictions = self.columns.model.predict(features)
-        for sample, (_, _, _, target) in zip(bits, found, strict=True):
+        for sample, (_, _, _, target) in zip(bits, answers, strict=True):
             if not self._predicts(target, sample):
                 raise ValueError(
                     f"The changes for the prediction {target!r} do not give it, "
                     "because X cannot hold a value in the interval that was chosen. "
                     "Scale X to smaller numbers."
                 )
-        costs = np.array([cost for _, cost, _, _ in found], dtype=np.float64)
-        found = values, samples, changed, costs, predictions, is_proved
-        return Counterfactuals(*found, self.columns.names, original)
+        costs = np.array([cost for _, cost, _, _ in answers], dtype=np.float64)
+        return Counterfactuals(
+            values, samples, changed, costs, predictions, is_proved,
+            self.columns.names, original,
+        )  # fmt: skip
 
 
 def table_like(X, samples, table, changed):
@@ -522,9 +528,9 @@ def table_like(X, samples, table, changed):
 
 def with_dtype(table, changed, dtype):
     """Convert values of an object array to a dtype that holds the changed ones."""
-    for wanted in (dtype, np.float64):
+    for candidate in (dtype, np.float64):
         try:
-            converted = table.astype(wanted)
+            converted = table.astype(candidate)
         except (TypeError, ValueError):
             continue
         cells = np.asarray(converted[changed], dtype=object)

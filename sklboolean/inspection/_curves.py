@@ -375,11 +375,11 @@ class QueryCurveDisplay(Display):
         n_labels = np.linspace(1, len(queried), n_points).round().astype(int)
 
         def curve(order):
-            scores, committee, known = [], clone(estimator), 0
+            scores, committee, n_taught = [], clone(estimator), 0
             for n in n_labels:
-                new = order[known:n]
+                new = order[n_taught:n]
                 committee.teach(take_samples(X, new), y[new])
-                known, model = n, committee
+                n_taught, model = n, committee
                 if len(np.unique(y[order[:n]])) == 1:
                     model = DummyClassifier(strategy="constant", constant=y[order[0]])
                     model.fit(X, y)

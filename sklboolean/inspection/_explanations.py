@@ -191,8 +191,8 @@ def explain(model, X, *, target=None, feature_names=None) -> list:
     True
     """
     check_is_fitted(model)
-    whole = getattr(model, "best_estimator_", model)
-    transformers, last, names = split_pipeline(whole)
+    fitted_model = getattr(model, "best_estimator_", model)
+    transformers, last, names = split_pipeline(fitted_model)
     X = as_frame(X)
     samples = X if transformers is None else transformers.transform(X)
     names = names if feature_names is None else feature_names
@@ -202,40 +202,40 @@ def explain(model, X, *, target=None, feature_names=None) -> list:
         formula = check_conjunctions(last, formula)
         bits = as_bits(samples, formula.columns.binarize)
         names = FeatureNames(check_names(names, bits.shape[1]))
-        compare_with_predictions(formula, bits, whole, X)
+        compare_with_predictions(formula, bits, fitted_model, X)
         if isinstance(formula, FirstRule):
             return rule_explanations(formula, bits, names)
-        score = ExplainedScore.of(whole, X, target, formula.has_probabilities)
-        parts = stump_votes if formula.kind == "votes" else weight_parts
-        parts = parts(formula, bits, score.columns, names)
-        return score.explanations(formula.kind, parts)
+        score = ExplainedScore.of(fitted_model, X, target, formula.has_probabilities)
+        list_parts = stump_votes if formula.kind == "votes" else weight_parts
+        parts_by_sample = list_parts(formula, bits, score.columns, names)
+        return score.explanations(formula.kind, parts_by_sample)
     is_calibrated = hasattr(last, "calibration_slope_")
-    score = ExplainedScore.of(whole, X, target, is_calibrated)
+    score = ExplainedScore.of(fitted_model, X, target, is_calibrated)
     if not is_kernel and formula.kind == "predictions":
-        parts = prediction_parts(formula.of_samples(samples))
-        return score.explanations("predictions", parts)
+        parts_by_sample = prediction_parts(formula.of_samples(samples))
+        return score.explanations("predictions", parts_by_sample)
     names = FeatureNames(check_names(names, last.n_features_in_))
     if is_kernel:
         bits = as_bits(samples, getattr(last, "binarize", 0.0))
         shares = last.feature_contributions(samples)
-        parts = kernel_parts(shares, bits, score.columns, names)
-        return score.explanations("weights", parts)
+        parts_by_sample = kernel_parts(shares, bits, score.columns, names)
+        return score.explanations("weights", parts_by_sample)
     votes = formula.of_samples(samples)
     classes = class_labels(last)
-    parts = member_votes(votes, samples, classes, score.columns, names)
-    return score.explanations("votes", parts)
+    parts_by_sample = member_votes(votes, samples, classes, score.columns, names)
+    return score.explanations("votes", parts_by_sample)
 
 
 def shown_parts(explanation, max_parts=None):
     """List the first parts, all others with their sum or None, and the intercept."""
-    parts, kind = list(explanation.parts), explanation.kind
-    shown = len(parts) if max_parts is None else max_parts
-    parts, rest = parts[:shown], parts[shown:]
-    if rest:
+    pairs, kind = list(explanation.parts), explanation.kind
+    shown = len(pairs) if max_parts is None else max_parts
+    pairs, others = pairs[:shown], pairs[shown:]
+    if others:
         adds_up = kind in ("weights", "votes")
-        value = sum(value for _, value in rest) if adds_up else None
-        parts.append((f"{len(rest)} more", value))
-    return parts + [("always", explanation.intercept)] * (kind == "weights")
+        value = sum(value for _, value in others) if adds_up else None
+        pairs.append((f"{len(others)} more", value))
+    return pairs + [("always", explanation.intercept)] * (kind == "weights")
 
 
 def as_frame(X):
@@ -306,21 +306,21 @@ class ExplainedScore:
             predictions, targets, columns, values, factors, probabilities, quantity
         )
 
-    def explanations(self, kind, parts):
+    def explanations(self, kind, parts_by_sample):
         """Make an explanation of the parts of each sample."""
         explanations = []
-        for sample, parts_of_sample in enumerate(parts):
-            score, rest = float(self.values[sample]), 0.0
+        for sample, parts_of_sample in enumerate(parts_by_sample):
+            score, intercept = float(self.values[sample]), 0.0
             if kind != "predictions":
                 factor = float(self.factors[sample])
                 scaled = [(t, float(factor * value)) for t, value in parts_of_sample]
                 parts_of_sample = sorted(scaled, key=lambda part: -abs(part[1]))
             if kind == "weights":
-                rest = score - sum(value for _, value in parts_of_sample)
+                intercept = score - sum(value for _, value in parts_of_sample)
             answer = self.predictions[sample], self.targets[sample]
             result = score, self.probabilities[sample], self.quantity
             explanations.append(
-                Explanation(kind, *answer, parts_of_sample, rest, *result)
+                Explanation(kind, *answer, parts_of_sample, intercept, *result)
             )
         return explanations
 
@@ -345,31 +345,33 @@ def weight_parts(formula, bits, columns, names):
     if formula.classes is not None and len(weights) == 1:
         weights = np.concatenate([-weights, weights])
     satisfied, terms, texts = formula.satisfied(bits), formula.terms, {}
-    parts = []
+    parts_by_sample = []
     for holds, column in zip(satisfied, columns, strict=True):
-        places = np.flatnonzero(holds & (weights[column] != 0))
-        values = weights[column, places].tolist()
+        satisfied_terms = np.flatnonzero(holds & (weights[column] != 0))
+        values = weights[column, satisfied_terms].tolist()
         if formula.takes_numbers:
-            literals = [terms[k][0] for k in places]
-            parts.append(merge_bounds(literals, values, names))
+            literals = [terms[k][0] for k in satisfied_terms]
+            parts_by_sample.append(merge_bounds(literals, values, names))
             continue
-        for k in places:
+        for k in satisfied_terms:
             if k not in texts:
                 texts[k] = " and ".join(names.words(terms[k])) or "always"
-        parts.append([(texts[k], w) for k, w in zip(places, values, strict=True)])
-    return parts
+        parts_by_sample.append(
+            [(texts[k], w) for k, w in zip(satisfied_terms, values, strict=True)]
+        )
+    return parts_by_sample
 
 
 def kernel_parts(shares, bits, columns, names):
     """List the exact part of each feature in the score of a kernel model."""
-    parts = []
+    parts_by_sample = []
     for sample, column in enumerate(columns):
         values = shares[sample] if shares.ndim == 2 else shares[sample, column]
         values = values if shares.ndim == 3 or column else -values
-        places = np.flatnonzero(values)
-        literals = [(int(j), bool(bits[sample, j])) for j in places]
-        parts.append(merge_bounds(literals, values[places].tolist(), names))
-    return parts
+        features = np.flatnonzero(values)
+        literals = [(int(j), bool(bits[sample, j])) for j in features]
+        parts_by_sample.append(merge_bounds(literals, values[features].tolist(), names))
+    return parts_by_sample
 
 
 def merge_bounds(literals, values, names):
@@ -390,7 +392,7 @@ def merge_bounds(literals, values, names):
 
 def rule_explanations(formula, bits, names):
     """Explain by the rules that hold; the first decides, or the default."""
-    places = [formula.classes.index(label) for label in formula.labels]
+    columns = [formula.classes.index(label) for label in formula.labels]
     texts = [
         f"{label} if {' and '.join(names.words(term)) or 'always'}"
         for label, term in zip(formula.labels, formula.terms, strict=True)
@@ -402,11 +404,11 @@ def rule_explanations(formula, bits, names):
         decides = numbers[0] if len(numbers) else -1
         prediction = formula.labels[decides] if len(numbers) else formula.default
         score = float(probabilities[decides, formula.classes.index(prediction)])
-        parts = [(texts[k], float(probabilities[k, places[k]])) for k in numbers]
-        parts = parts or [(f"{prediction} if no rule holds", score)]
+        rules = [(texts[k], float(probabilities[k, columns[k]])) for k in numbers]
+        rules = rules or [(f"{prediction} if no rule holds", score)]
         explanations.append(
             Explanation(
-                "rules", prediction, None, parts, 0.0, score, score, "probability"
+                "rules", prediction, None, rules, 0.0, score, score, "probability"
             )
         )
     return explanations
@@ -437,7 +439,7 @@ def stump_votes(formula, bits, columns, names):
     constants = intercepts + halves.sum(axis=1)
     sides = [condition_and_opposite(term, names) for term in formula.terms]
     satisfied = formula.satisfied(bits)
-    parts = []
+    parts_by_sample = []
     for number, (holds, column) in enumerate(zip(satisfied, columns, strict=True)):
         sums = {}
         for output, factor, game in summands_of_class(
@@ -451,8 +453,8 @@ def stump_votes(formula, bits, columns, names):
                 text = f"{text} ({game})" if game else text
                 sums[text] = sums.get(text, 0.0) + factor * value
         # Votes for and against one condition cancel out, except for rounding.
-        parts.append([pair for pair in sums.items() if abs(pair[1]) > 1e-12])
-    return parts
+        parts_by_sample.append([pair for pair in sums.items() if abs(pair[1]) > 1e-12])
+    return parts_by_sample
 
 
 def summands_of_class(formula, column, sample):
@@ -518,7 +520,10 @@ def member_votes(votes, samples, classes, columns, names):
             if value:
                 text = f"{texts[i]} ({game})" if game else texts[i]
                 sums[i][text] = sums[i].get(text, 0.0) + value
-    return [[pair for pair in one.items() if abs(pair[1]) > 1e-12] for one in sums]
+    return [
+        [(text, value) for text, value in values.items() if abs(value) > 1e-12]
+        for values in sums
+    ]
 
 
 def voted_class(shares, classes):
@@ -634,10 +639,10 @@ class ExplanationDisplay(Display):
                 f"sample={sample} must be below the number of samples in X, which is "
                 f"{n_samples}."
             )
-        found = explain(
+        explanations = explain(
             model, take_samples(X, [sample]), target=target, feature_names=feature_names
         )
-        return cls(found[0], max_parts=max_parts).plot(ax=ax)
+        return cls(explanations[0], max_parts=max_parts).plot(ax=ax)
 
     def _draw(self, is_new_figure):
         explanation = self.explanation

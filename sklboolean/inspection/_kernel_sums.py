@@ -23,7 +23,8 @@ def kernel_sum(model):
     """
     if not isinstance(model, KernelPerceptron | BooleanSVC):
         return None
-    if any(getattr(one, "normalize", False) for one in (model, model.kernel_)):
+    is_normalized = getattr(model, "normalize", False)
+    if is_normalized or getattr(model.kernel_, "normalize", False):
         return None  # the sum is divided by the norm of the sample
     targets = model.classes_.tolist() if len(model.classes_) > 2 else [None]
     try:
@@ -33,7 +34,7 @@ def kernel_sum(model):
     terms = terms_of(duals[0].length_weights, model.n_features_in_)
     if terms is None:
         return None
-    parts = [
+    weights = [
         [dual.contribution(term, dual.weight(term)) for term in terms] for dual in duals
     ]
     constants = [
@@ -43,7 +44,7 @@ def kernel_sum(model):
     return WeightedSum(
         Columns.of(model, model.kernel_.binarize),
         terms,
-        np.reshape(parts, (len(duals), -1)),
+        np.reshape(weights, (len(duals), -1)),
         np.array(constants),
         class_labels(model),
         has_probabilities=False,

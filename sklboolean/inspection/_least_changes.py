@@ -110,8 +110,8 @@ class ChangeProblem:
         """
         n_columns, _, n_terms = self.violated.shape
         start = np.zeros((1, n_columns), dtype=np.intp)
-        one, none = np.zeros(1), np.zeros((1, n_terms))
-        opened, best = Nodes(start, start > 0, one, one, none, one), None
+        zero, none_broken = np.zeros(1), np.zeros((1, n_terms))
+        opened, best = Nodes(start, start > 0, zero, zero, none_broken, zero), None
         waiting, n_numbers = opened[:0], n_columns * n_terms + 1
         n_opened = max(2, min(MOST_OPENED, MOST_NUMBERS // n_numbers))
         while True:
@@ -136,13 +136,13 @@ class ChangeProblem:
         nodes = nodes[is_open]
         sums = (self._n_violated(nodes) == 0) @ self.weights.T + self.intercepts
         nodes = replace(nodes, missing=-sums.min(axis=1, initial=np.inf))
-        places = np.flatnonzero((sums >= -self.slack).all(axis=1))
-        for place in places[np.argsort(nodes.costs[places], kind="stable")]:
-            if nodes.costs[place] >= limit * LESS:
+        solutions = np.flatnonzero((sums >= -self.slack).all(axis=1))
+        for node in solutions[np.argsort(nodes.costs[solutions], kind="stable")]:
+            if nodes.costs[node] >= limit * LESS:
                 break
-            states = nodes.states[place]
-            if (sums[place] > self.slack).all() or self.is_solution(states):
-                limit, best = float(nodes.costs[place]), states
+            states = nodes.states[node]
+            if (sums[node] > self.slack).all() or self.is_solution(states):
+                limit, best = float(nodes.costs[node]), states
         return limit, best, nodes
 
     def _n_violated(self, nodes):
@@ -177,8 +177,8 @@ class ChangeProblem:
             Minus infinity for changes that are not allowed.
         """
         holds = n_violated == 0
-        kept = nodes.decided & (nodes.states == 0)
-        is_lost = nodes.n_broken + kept @ self.violated[:, 0] > 0
+        is_unchanged = nodes.decided & (nodes.states == 0)
+        is_lost = nodes.n_broken + is_unchanged @ self.violated[:, 0] > 0
         shares = (~holds & ~is_lost) / np.maximum(n_violated, 1)
         can_change = ~nodes.decided[:, :, None] & np.isfinite(self.costs)
         gains = []
@@ -202,8 +202,8 @@ class ChangeProblem:
         costs = nodes.costs[:, None, None] + self.costs
         bounds = costs + cheapest[np.arange(len(costs))[:, None, None], n_more]
         node, column, state = np.nonzero(bounds < limit * LESS)
-        each, states = np.arange(len(node)), nodes.states[node]
-        states[each, column] = state
+        child_index, states = np.arange(len(node)), nodes.states[node]
+        states[child_index, column] = state
         decided = nodes.decided[node] | (ranks[node] <= ranks[node, column][:, None])
         n_broken = nodes.n_broken[node] + self.violated[column, state]
         cost, bound = costs[node, column, state], bounds[node, column, state]
@@ -226,16 +226,16 @@ def changes_after(missing, gains):
     ranks : ndarray of shape (n_nodes, n_columns), int
         Columns with the largest gain in the test that misses most come first.
     """
-    each, n_columns = np.arange(len(gains)), gains.shape[2]
+    node_index, n_columns = np.arange(len(gains)), gains.shape[2]
     best, hardest = np.maximum(gains.max(axis=3), 0.0), missing.argmax(axis=1)
-    order = (-best[each, hardest]).argsort(axis=1, kind="stable")
+    order = (-best[node_index, hardest]).argsort(axis=1, kind="stable")
     ranks = order.argsort(axis=1)
     reached = np.take_along_axis(best, order[:, None], axis=2).cumsum(axis=2)
     missing = missing[:, :, None, None] - gains
-    wanted = missing + np.take_along_axis(reached, ranks[:, None], axis=2)[..., None]
+    needed = missing + np.take_along_axis(reached, ranks[:, None], axis=2)[..., None]
     n_more = np.empty((len(best), *gains.shape[2:]), dtype=np.intp)
     for node, test in enumerate(hardest):
-        n_more[node] = np.searchsorted(reached[node, test], wanted[node, test])
+        n_more[node] = np.searchsorted(reached[node, test], needed[node, test])
     n_more = np.maximum(n_more - ranks[:, :, None], (missing > 0).any(axis=1))
-    suffices = wanted <= reached.max(axis=2, initial=0.0)[:, :, None, None]
+    suffices = needed <= reached.max(axis=2, initial=0.0)[:, :, None, None]
     return np.where(suffices.all(axis=1), n_more, n_columns + 1), ranks

@@ -149,10 +149,10 @@ def sums_for(formula, target):
         sign = 1.0 if target == formula.classes[1] else -1.0
         weights, intercepts = sign * weights, sign * intercepts
     else:
-        wanted = formula.classes.index(target)
-        others = np.arange(len(weights)) != wanted
-        weights = weights[wanted] - weights[others]
-        intercepts = intercepts[wanted] - intercepts[others]
+        row = formula.classes.index(target)
+        others = np.arange(len(weights)) != row
+        weights = weights[row] - weights[others]
+        intercepts = intercepts[row] - intercepts[others]
     size = np.abs(weights).sum(axis=1) + np.abs(intercepts)
     return weights, intercepts, 1e-9 * float(size.max(initial=0.0))
 

@@ -146,7 +146,7 @@ def model_page(
 
 def _formula_fields(formula, used):
     """Describe the formula as the script of the page evaluates it."""
-    place = {feature: k for k, feature in enumerate(used)}
+    number_of_feature = {feature: k for k, feature in enumerate(used)}
     classes = formula.classes
     fields = {
         "link": "first",
@@ -160,7 +160,7 @@ def _formula_fields(formula, used):
         "intercepts": None,
         "is_card": False,
         "terms": [
-            [[place[feature], bool(value)] for feature, value in term]
+            [[number_of_feature[feature], bool(value)] for feature, value in term]
             for term in formula.terms
         ],
     }
@@ -201,7 +201,7 @@ def _shapley_fields(columns, bits, owners):
     outputs, weights = _weighted_products(columns)
     if weights is None:
         return None
-    places = {feature: place for place, feature in enumerate(owners)}
+    places = {feature: k for k, feature in enumerate(owners)}
     intercepts, products = weights.pop((), np.zeros(len(outputs))), []
     for term, values in weights.items():
         tested = sorted({owners[feature] for feature, _ in term})
@@ -261,24 +261,24 @@ def _add_changes(described, owners, columns, names, costs, immutable, directions
     states, costs, directions = legal_states(columns), costs or {}, directions or {}
     labels = names.names if columns.encoded is None else columns.names
     check_changes(labels, states, costs, immutable, directions, has_functions=False)
-    for feature, place in owners.items():
+    for feature, form_column in owners.items():
         number = columns.owners[feature]
-        label, own = labels[number], states[number]
+        label, legal = labels[number], states[number]
         freedom = "none" if label in immutable else directions.get(label, "free")
-        described[place] |= {
+        described[form_column] |= {
             "cost": float(costs.get(label, 1.0)),
             "freedom": freedom,
-            "has_order": own.kind != "category",
-            "states": list(range(len(own.bits))),
+            "has_order": legal.kind != "category",
+            "states": list(range(len(legal.bits))),
         }
-        if own.kind in ("number", "ordered"):
+        if legal.kind in ("number", "ordered"):
             fitted = columns.encoded[number]
-            described[place] |= {
+            described[form_column] |= {
                 "states": fitted.representatives.tolist(),
                 "edges": fitted.thresholds.tolist(),
             }
-        if own.kind == "ordered":
-            described[place]["n_levels"] = len(fitted.levels)
+        if legal.kind == "ordered":
+            described[form_column]["n_levels"] = len(fitted.levels)
 
 
 def _sample_fields(user_columns, X, y, bits, used, names, max_samples):
@@ -304,8 +304,8 @@ def _fill_page(data):
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     text = text.replace("<", "\\u003c")
     page = files("sklboolean.inspection").joinpath("model_page.html").read_text("utf-8")
-    before, rest = page.split("@TITLE@")
-    between, after = rest.split("@DATA@")
+    before, after_title = page.split("@TITLE@")
+    between, after = after_title.split("@DATA@")
     return before + escape(data["title"]) + between + text + after
 
 
@@ -421,8 +421,8 @@ def _column(name, fitted, read):
     column["can_be_missing"] = bool(fitted.indicates_missing)
     if fitted.kind == "number":
         numbers = np.empty(0) if read.numbers is None else read.numbers
-        known = numbers[~np.isnan(numbers)].tolist()
-        edges = [*fitted.thresholds.tolist(), *known]
+        not_missing = numbers[~np.isnan(numbers)].tolist()
+        edges = [*fitted.thresholds.tolist(), *not_missing]
         column |= {"low": min(edges, default=0.0), "high": max(edges, default=1.0)}
     return column
 

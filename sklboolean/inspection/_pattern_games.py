@@ -112,15 +112,15 @@ class Patterns:
         first, second = np.triu_indices(others.shape[1], 1)
         weighted = others * shares[:, None]
         both = weighted[:, first] * others[:, second]
-        parts = []
+        blocks = []
         for rows, (gains, losses, mixed) in self._pairs(pair_interactions):
             mixed = mixed @ weighted
-            part = gains @ both
-            part += rows[:, first] * rows[:, second] * (losses @ shares)[:, None]
-            part += mixed[:, first] * rows[:, second]
-            part += mixed[:, second] * rows[:, first]
-            parts.append(part)
-        return np.concatenate(parts)
+            block = gains @ both
+            block += rows[:, first] * rows[:, second] * (losses @ shares)[:, None]
+            block += mixed[:, first] * rows[:, second]
+            block += mixed[:, second] * rows[:, first]
+            blocks.append(block)
+        return np.concatenate(blocks)
 
     def _pairs(self, function):
         """Yield some patterns of the samples, and a function of them and the others."""
@@ -194,8 +194,8 @@ def tabled_pairs(n_columns, function):
 def _pattern_codes(misses):
     """Write the misses of up to 8 columns as the bits of one number."""
     codes = misses[0].view(np.uint8)
-    for place, missed in enumerate(misses[1:], start=1):
-        codes = codes | missed.view(np.uint8) << np.uint8(place)
+    for bit, missed in enumerate(misses[1:], start=1):
+        codes = codes | missed.view(np.uint8) << np.uint8(bit)
     return codes
 
 

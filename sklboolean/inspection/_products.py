@@ -37,7 +37,7 @@ class Products:
         self._places, self._codes, self._patterns = {}, {}, {}
         for column in np.unique(columns.owners[used]).tolist():
             features = [j for j in used if columns.owners[j] == column]
-            self._places[column] = {j: place for place, j in enumerate(features)}
+            self._places[column] = {j: k for k, j in enumerate(features)}
             self._codes[column], self._patterns[column] = distinct_rows(
                 bits[:, features]
             )
@@ -142,7 +142,9 @@ def expanded(conditions, outcomes, both, most):
         for product, weight in below:
             if (joint := both(condition, product)) is not None:
                 weights[joint] = weights.get(joint, 0.0) - weight
-        weights = {one: w for one, w in weights.items() if not one or w.any()}
+        weights = {
+            product: w for product, w in weights.items() if not product or w.any()
+        }
         if len(weights) > most:
             return None
     return weights

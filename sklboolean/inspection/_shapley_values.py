@@ -367,16 +367,16 @@ def _add_up(products, shape, first_other, shares, has_pairs):
         columns = [column for column, _ in product]
         _share_out(values, columns, patterns.values(), weights, patterns.codes)
         if has_pairs:
-            places, table = combinations(columns, 2), patterns.interactions()
-            _share_out(pairs, places, table, weights, patterns.codes)
+            pairs_of_columns, table = combinations(columns, 2), patterns.interactions()
+            _share_out(pairs, pairs_of_columns, table, weights, patterns.codes)
     return values, base, pairs
 
 
-def _share_out(sums, places, table, weights, codes):
+def _share_out(sums, cells, table, weights, codes):
     """Add the values of one product, tabled by pattern, to the sums at some places."""
-    for place, by_pattern in zip(places, table.T, strict=True):
-        for own, weight in zip(sums, weights, strict=True):
-            own[place] += (weight * by_pattern)[codes]
+    for cell, by_pattern in zip(cells, table.T, strict=True):
+        for sums_of_output, weight in zip(sums, weights, strict=True):
+            sums_of_output[cell] += (weight * by_pattern)[codes]
 
 
 # Gaussian processes, and ensembles whose models have values
@@ -409,15 +409,17 @@ def process_values(columns, samples, others, shares):
     process = columns.model
     groups = process.kernel_.feature_groups
     pairs = set(zip(groups.tolist(), columns.owners.tolist(), strict=True))
-    own, owners = map(list, zip(*sorted(pairs), strict=True))
-    if len(set(own)) < len(pairs) or len(set(owners)) < len(pairs):
+    groups_of_columns, owners = map(list, zip(*sorted(pairs), strict=True))
+    if len(set(groups_of_columns)) < len(pairs) or len(set(owners)) < len(pairs):
         raise ValueError(
             "The columns to explain are not columns_, those of the Gaussian process. "
             "Give the same feature_groups to both."
         )
-    found = process.column_values(samples, others, shares)
-    values = np.zeros((found.shape[2], len(columns.names), len(found)))
-    values[:, owners] = found[:, own].transpose(2, 1, 0)
+    values_by_sample = process.column_values(samples, others, shares)
+    values = np.zeros(
+        (values_by_sample.shape[2], len(columns.names), len(values_by_sample))
+    )
+    values[:, owners] = values_by_sample[:, groups_of_columns].transpose(2, 1, 0)
     has_classes = hasattr(process, "classes_")
     scores = process.decision_function if has_classes else process.predict
     base = np.average(scores(others), axis=0, weights=shares)
@@ -440,11 +442,11 @@ def ensemble_values(ensemble, samples, explain):
     shapley : ShapleyValues
         Of ``decision_function``.
     """
-    parts, factors, classes = [], [], class_labels(ensemble)
+    values_of_models, factors, classes = [], [], class_labels(ensemble)
     for weight, model in zip(ensemble.weights_, ensemble.estimators_, strict=True):
         encoder = ensemble.encoder_
         try:
-            parts.append(
+            values_of_models.append(
                 explain(model if encoder is None else make_pipeline(encoder, model))
             )
         except ValueError as error:
@@ -454,7 +456,9 @@ def ensemble_values(ensemble, samples, explain):
         factors.append(weight * getattr(model, "calibration_slope_", 1.0))
 
     def total(name):
-        values = [getattr(part, name) for part in parts]
+        values = [
+            getattr(values_of_model, name) for values_of_model in values_of_models
+        ]
         if values[0] is None:
             return None
         values = sum(f * np.asarray(v) for f, v in zip(factors, values, strict=True))
@@ -467,7 +471,7 @@ def ensemble_values(ensemble, samples, explain):
     if len(classes) > 2:
         names = [f"score of {label}" for label in classes]
     sums = {name: total(name) for name in ("values", "base_values", "interactions")}
-    shapley = replace(parts[0], output_names=names, **sums)
+    shapley = replace(values_of_models[0], output_names=names, **sums)
     scores = ensemble.decision_function(samples)
     if not np.allclose(shapley.scores(), scores, rtol=TOLERANCE, atol=TOLERANCE):
         raise ValueError(

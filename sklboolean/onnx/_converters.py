@@ -83,13 +83,13 @@ def convert_classifier(scope, operator, container):
 def write_rules(graph, operator, formula, wants_scores):
     """Write the class that the first rule decides, and its probabilities or scores."""
     bits = read_bits(graph, operator.inputs, formula.columns.binarize)
-    held = graph.held(bits, [*formula.terms, ()])
-    places = graph.node("ArgMax", held, axis=1, keepdims=0)
+    satisfied = graph.held(bits, [*formula.terms, ()])
+    first_rule = graph.node("ArgMax", satisfied, axis=1, keepdims=0)
     labels = [*formula.labels, formula.default]
     codes = np.array([formula.classes.index(label) for label in labels], dtype=np.int64)
-    codes = graph.node("Gather", codes, places)
+    codes = graph.node("Gather", codes, first_rule)
     table = scores_of_rules(formula) if wants_scores else formula.probabilities
-    return codes, graph.node("Gather", np.ascontiguousarray(table), places)
+    return codes, graph.node("Gather", np.ascontiguousarray(table), first_rule)
 
 
 def scores_of_rules(formula):
@@ -137,9 +137,9 @@ def read_bits(graph, variables, binarize):
 
 def class_scores(graph, operator, formula):
     """Compute the scores: of the second class, or of each where there are more."""
-    held = values_of_terms(graph, operator, formula)
+    terms = values_of_terms(graph, operator, formula)
     weights = np.ascontiguousarray(formula.weights.T)
-    scores = graph.node("MatMul", held, weights)
+    scores = graph.node("MatMul", terms, weights)
     scores = graph.node("Add", scores, formula.intercepts[None])
     n_votes = formula.divisors
     if n_votes is None:
@@ -222,41 +222,43 @@ def convert_encoder(scope, operator, container):
     """Write the conditions of `BooleanEncoder` on columns of numbers and of text."""
     model, graph = operator.raw_operator, Graph(scope, container)
     propagates = model.missing == "propagate"
-    parts = []
-    for place, fitted in enumerate(model._formula()):
+    conditions_by_column = []
+    for number, fitted in enumerate(model._formula()):
         if not fitted.n_conditions:
             continue
-        column, is_text = read_column(graph, operator.inputs, place)
+        column, is_text = read_column(graph, operator.inputs, number)
         if isinstance(fitted, OrderedColumn):
-            held, missing = ordered_conditions(graph, column, fitted, is_text)
+            conditions, missing = ordered_conditions(graph, column, fitted, is_text)
         elif isinstance(fitted, NumberColumn):
             if is_text:
                 raise NotImplementedError(
                     f"Column {fitted.name!r} held numbers in fit, but its type in the "
                     "graph is text. Give initial_types with a number type for it."
                 )
-            held, missing = number_conditions(graph, column, fitted)
+            conditions, missing = number_conditions(graph, column, fitted)
         elif is_text:
-            held, missing = text_conditions(graph, column, fitted)
+            conditions, missing = text_conditions(graph, column, fitted)
         else:
-            held, missing = level_conditions(graph, column, fitted)
+            conditions, missing = level_conditions(graph, column, fitted)
         if propagates:
-            held = graph.node("Where", missing, np.full((1, 1), np.nan), held)
-        parts.append(held)
-    write_numbers(graph, graph.join(parts), operator.outputs[0])
+            conditions = graph.node(
+                "Where", missing, np.full((1, 1), np.nan), conditions
+            )
+        conditions_by_column.append(conditions)
+    write_numbers(graph, graph.join(conditions_by_column), operator.outputs[0])
 
 
-def read_column(graph, variables, place):
+def read_column(graph, variables, number):
     """Select a column of the input; numbers become float64."""
     for variable in variables:
         n_columns = variable.type.shape[1]
-        if place < n_columns:
+        if number < n_columns:
             break
-        place -= n_columns
+        number -= n_columns
     name = variable.full_name
     is_text = isinstance(variable.type, data_types().StringTensorType)
     if n_columns > 1:
-        name = graph.columns(name, [place])
+        name = graph.columns(name, [number])
     return (name if is_text else graph.cast(name, DOUBLE)), is_text
 
 
@@ -265,12 +267,14 @@ def number_conditions(graph, column, fitted):
     fitted.require_floats("The number of a graph")
     kinds = {"<=": "LessOrEqual", ">": "Greater"}
     thresholds = fitted.thresholds.astype(np.float64)[None]
-    held = [
+    conditions = [
         graph.node(kinds[relation], column, thresholds) for relation in fitted.relations
     ] * bool(thresholds.size)
     missing = graph.node("IsNaN", column)
-    held += [missing] * fitted.indicates_missing
-    return graph.join([graph.cast(one, DOUBLE) for one in held]), missing
+    conditions += [missing] * fitted.indicates_missing
+    return graph.join(
+        [graph.cast(condition, DOUBLE) for condition in conditions]
+    ), missing
 
 
 def level_conditions(graph, column, fitted):
@@ -282,13 +286,13 @@ def level_conditions(graph, column, fitted):
             "type in the graph is a number. Give initial_types with StringTensorType "
             "for it."
         )
-    known = np.array(levels, dtype=np.float64)
-    if len(np.unique(known)) < len(levels):
+    level_numbers = np.array(levels, dtype=np.float64)
+    if len(np.unique(level_numbers)) < len(levels):
         raise NotImplementedError(
             f"Column {fitted.name!r} has levels that a float of the graph cannot tell "
             "apart. Turn them into text."
         )
-    is_level = graph.cast(graph.node("Equal", column, known[None]), DOUBLE)
+    is_level = graph.cast(graph.node("Equal", column, level_numbers[None]), DOUBLE)
     runs = np.array([fitted.index[level] for level in levels], dtype=np.float64)
     run = graph.node("MatMul", is_level, runs[:, None])
     none = graph.node("Equal", run, np.zeros((1, 1)))

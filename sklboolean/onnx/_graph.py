@@ -24,7 +24,10 @@ class Graph:
 
     def node(self, kind, *inputs, output=None, domain="", version=None, **attributes):
         """Add a node and return the name of its output."""
-        names = [one if isinstance(one, str) else self.constant(one) for one in inputs]
+        names = [
+            tensor if isinstance(tensor, str) else self.constant(tensor)
+            for tensor in inputs
+        ]
         output = output or self.scope.get_unique_variable_name(kind.lower())
         attributes |= {"op_domain": domain, "op_version": version}
         attributes["name"] = self.scope.get_unique_operator_name(kind)
@@ -44,9 +47,9 @@ class Graph:
         """Convert a tensor to ``FLOAT``, ``INT64`` or ``DOUBLE``."""
         return self.node("Cast", tensor, output=output, to=to)
 
-    def columns(self, tensor, places):
+    def columns(self, tensor, numbers):
         """Select columns."""
-        return self.node("Gather", tensor, np.array(places, dtype=np.int64), axis=1)
+        return self.node("Gather", tensor, np.array(numbers, dtype=np.int64), axis=1)
 
     def join(self, tensors):
         """Put tensors of one type side by side."""
@@ -56,7 +59,9 @@ class Graph:
 
     def numbers(self, variables):
         """Put the input variables of a model side by side, as float64."""
-        return self.join([self.cast(one.full_name, DOUBLE) for one in variables])
+        return self.join(
+            [self.cast(variable.full_name, DOUBLE) for variable in variables]
+        )
 
     def held(self, bits, terms):
         """Mark the conjunctions that hold, as float64.
@@ -74,7 +79,7 @@ class Graph:
             Of shape (n_samples, n_terms).
         """
         used = sorted({feature for term in terms for feature, _ in term}) or [0]
-        places = {feature: place for place, feature in enumerate(used)}
+        places = {feature: row for row, feature in enumerate(used)}
         # Each negated literal that fails costs 1, and each of the others that holds
         # brings 1: the sum is the number of the latter only if all literals hold.
         signs, n_needed = np.zeros((len(used), len(terms))), np.zeros(len(terms))

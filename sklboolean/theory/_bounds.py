@@ -190,7 +190,7 @@ def winnow_mistake_bound(n_features, n_relevant, promotion, threshold) -> int:
     theta = as_fraction(threshold, "threshold", above=0)
     demoted_at_first = alpha / (alpha - 1) * n / theta
     # A factor close to 1 has a small logarithm, which needs more digits.
-    digits = 60 + k.bit_length() + sum(part.bit_length() for part in _parts(alpha))
+    digits = 60 + k.bit_length() + sum(m.bit_length() for m in _parts(alpha))
     steps = 1 + natural_log(theta, digits) / natural_log(alpha, digits)
     promoted = k * (alpha + 1) * max(0, steps)
     return floor_of_bound(
@@ -550,8 +550,8 @@ def _candidates(u, X, signs):
     """List samples of which one has the smallest margin, in spite of rounding."""
     v, Y = (a / float(_largest(a) or 1) for a in (u, X))
     scores, sizes = signs * (Y @ v), np.abs(Y) @ np.abs(v)
-    whole = all((a == np.rint(a)).all() for a in (u, X))
-    if whole and _largest(u) * _largest(X) * sizes.max().item() < 2**52:
+    are_integers = all((a == np.rint(a)).all() for a in (u, X))
+    if are_integers and _largest(u) * _largest(X) * sizes.max().item() < 2**52:
         # Every product and partial sum is an integer that a float holds.
         return [int((signs * (X @ u.astype(np.float64))).argmin())]
     # Two roundings of each entry, one of each product and of each sum; underflow.

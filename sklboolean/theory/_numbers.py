@@ -60,8 +60,8 @@ def natural_log(number, digits=60):
     """Compute ln of a positive int or Fraction with an error below 10**-digits."""
     with localcontext(prec=digits + 30):
         over, under = (
-            _log_of_integer(part, 4 * digits)
-            for part in (number.numerator, number.denominator)
+            _log_of_integer(integer, 4 * digits)
+            for integer in (number.numerator, number.denominator)
         )
         return Fraction(over - under)
 
