@@ -119,3 +119,12 @@ def test_bytes_are_those_of_the_cost_model_of_the_guide(n_parts, monkeypatch):
     of_sample = 8 * 2 + 8  # two words and a label
     assert len(returned) == n_parts
     assert sum(returned) - len(y) * of_sample < 600 * n_parts
+
+
+def test_sums_are_refused_and_bits_need_no_word():
+    parts = [((X > 1.5).astype(np.uint8), Y)]
+    with pytest.raises(ValueError, match=r"by_sums=True is not .* Leave it out"):
+        clone(RULES).fit_partitions(parts, by_sums=True)
+    with pytest.warns(FutureWarning, match="'by_sums' is deprecated. Leave it out"):
+        found = clone(RULES).fit_partitions(parts, by_sums=False)
+    assert found.rules_ == clone(RULES).fit_partitions(parts).rules_
