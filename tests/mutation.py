@@ -218,6 +218,7 @@ def install(file, tree):
     codes = defaultdict(list)
     for code in function_codes(compile(tree, str(file), "exec")):
         codes[code.co_qualname, code.co_firstlineno].append(code)
+    gc.unfreeze()  # what tests/conftest.py hides
     for function in gc.get_objects():
         if isinstance(function, types.FunctionType):
             old = function.__code__
@@ -323,7 +324,6 @@ class MutationRun:
 
     def pytest_runtestloop(self, session):
         items = session.items
-        session.config.option.cpu_budget = 0
         recorded = forked(lambda: self.record(items))
         by_key = {mutant.key: mutant for mutant in self.mutants}
         for index, seconds, keys in recorded:
@@ -429,6 +429,7 @@ def main():
         "--seconds", type=float, default=15, help="of the tests of one mutant"
     )
     parser.add_argument("--output", type=Path, default=Path("mutants.jsonl"))
+    parser.add_argument("--pytest", nargs="*", default=["--cpu-budget=0"])
     parser.add_argument("--compare", type=Path, nargs=2)
     options = parser.parse_args()
     if options.compare:
@@ -444,7 +445,14 @@ def main():
     ]
     tests = [options.checkout / "tests" / name.strip("_") for name in options.packages]
     return pytest.main(
-        ["-qq", "--tb=no", "-p", "no:cacheprovider", f"--rootdir={options.checkout}"]
+        [
+            "-qq",
+            "--tb=no",
+            "-p",
+            "no:cacheprovider",
+            *options.pytest,
+            f"--rootdir={options.checkout}",
+        ]
         + [f"--config-file={options.checkout / 'pyproject.toml'}", *map(str, tests)],
         plugins=[MutationRun(mutants, options)],
     )
