@@ -20,7 +20,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 
 from sklboolean._core.parameters import check_choice, check_integer
-from sklboolean._core.validation import check_array_strict, check_sparse_structure
+from sklboolean._core.sparse_structure import check_sparse_structure
+from sklboolean._core.validation import check_array_strict
 from sklboolean.active_learning._posterior_sampling import (
     GaussianPosterior,
     HalfspaceChains,

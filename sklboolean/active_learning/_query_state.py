@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from sklboolean._core.labels import distinct_labels
-from sklboolean._core.validation import without_duplicates
+from sklboolean._core.sparse_structure import without_duplicates
 from sklboolean.active_learning._disagreement import label_entropy
 from sklboolean.active_learning._halfspace_version_space import ProjectedSamples
 from sklboolean.active_learning._strategies import VOTES_ONLY, choose_samples

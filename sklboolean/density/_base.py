@@ -15,13 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.bits import PackedBits, unpack_words
 from sklboolean._core.exports import versioned
 from sklboolean._core.parameters import check_binarize, check_choice, check_integer
+from sklboolean._core.sparse_structure import without_duplicates
 from sklboolean._core.validation import (
     KEPT_DTYPES,
     column_of,
     validate_data_or_bits,
     warn_of_lost_columns,
     warn_user,
-    without_duplicates,
 )
 from sklboolean.density._attribute_forest import Attributes
 from sklboolean.density._information import (

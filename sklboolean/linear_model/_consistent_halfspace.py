@@ -16,11 +16,8 @@ from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import linear_formula
 from sklboolean._core.labels import check_two_classes, encode_classes
 from sklboolean._core.parameters import check_choice, check_real
-from sklboolean._core.validation import (
-    validate_data_strict,
-    warn_user,
-    without_duplicates,
-)
+from sklboolean._core.sparse_structure import without_duplicates
+from sklboolean._core.validation import validate_data_strict, warn_user
 from sklboolean._core.weights import checked_weights
 from sklboolean.linear_model._separation import (
     least_error_halfspace,

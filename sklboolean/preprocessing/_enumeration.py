@@ -16,7 +16,7 @@ from sklboolean._core.bits import unpack_words
 from sklboolean._core.conjunction_search import MAX_LISTED, encode_groups
 from sklboolean._core.damage import require
 from sklboolean._core.formulas import format_large_int, literal_text
-from sklboolean._core.validation import LARGEST_INDEX
+from sklboolean._core.sparse_structure import LARGEST_INDEX
 from sklboolean.preprocessing._levels import (
     BLOCK_ROWS,
     count_combinations,

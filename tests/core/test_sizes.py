@@ -7,7 +7,8 @@ from scipy import sparse
 
 from sklboolean import AveragedPerceptron, Winnow
 from sklboolean._core.bits import BitColumns, sparse_rows
-from sklboolean._core.validation import as_boolean, check_sparse_size
+from sklboolean._core.sparse_structure import check_sparse_size
+from sklboolean._core.validation import as_boolean
 from sklboolean.kernels import conjunction_kernel
 from sklboolean.linear_model._data import _csr_parts
 

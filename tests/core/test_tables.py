@@ -19,11 +19,8 @@ from sklboolean import (
     QueryByCommittee,
     RuleClassifier,
 )
-from sklboolean._core.validation import (
-    as_boolean,
-    check_array_strict,
-    check_sparse_structure,
-)
+from sklboolean._core.sparse_structure import check_sparse_structure
+from sklboolean._core.validation import as_boolean, check_array_strict
 from sklboolean.kernels import conjunction_kernel
 from sklboolean.preprocessing._enumeration import Literals
 
