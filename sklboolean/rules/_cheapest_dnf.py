@@ -124,18 +124,18 @@ def greedy_dnf(program, params):
 
     def extended(chosen, barred):
         """Add conjunctions one by one, each for what it gains given those before."""
-        chosen, left = list(chosen), program.capacities.copy()
+        chosen, missed_weights = list(chosen), program.capacities.copy()
         for k in chosen:
-            left[program.covers[k]] = 0.0
+            missed_weights[program.covers[k]] = 0.0
         while True:
-            gains = matrix @ left - costs
+            gains = matrix @ missed_weights - costs
             gains[barred] = 0.0
             gains[lengths[chosen].sum() + lengths > most] = 0.0
             best = int(gains.argmax())
             if gains[best] <= 0:
-                return costs[chosen].sum() + left.sum(), chosen
+                return costs[chosen].sum() + missed_weights.sum(), chosen
             chosen.append(best)
-            left[program.covers[best]] = 0.0
+            missed_weights[program.covers[best]] = 0.0
 
     cost, chosen = extended([], [])
     for _ in range(MAX_REVISIONS):

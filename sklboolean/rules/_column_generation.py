@@ -111,8 +111,8 @@ class ConjunctionSum:
             add_scores(words, self.indptr, self.literals, self.coefficients, scores)
             return scores
         for first in range(0, len(words), 2**16):
-            part = slice(first, first + 2**16)
-            scores[part] = self._scores_by_columns(words[part])
+            block = slice(first, first + 2**16)
+            scores[block] = self._scores_by_columns(words[block])
         return scores
 
     def _scores_by_columns(self, words):
@@ -138,7 +138,7 @@ def encode_conjunctions(conjunctions):
     """Number literals: twice the feature, and one more for a negated one."""
     indptr = np.zeros(len(conjunctions) + 1, dtype=np.int64)
     np.cumsum([len(literals) for literals in conjunctions], out=indptr[1:])
-    literals = [2 * j + (not value) for one in conjunctions for j, value in one]
+    literals = [2 * j + (not value) for j, value in chain.from_iterable(conjunctions)]
     return indptr, np.array(literals, dtype=np.int32)
 
 
@@ -156,12 +156,12 @@ def round_to_digits(numbers, n_digits):
     return rounded, np.abs(numbers, out=numbers).sum()
 
 
-def choose_different(found, n_most):
+def choose_different(conjunctions, n_most):
     """Choose at most so many conjunctions, few of which share two literals."""
     chosen, n_shared = [], Counter()
-    for literals, _ in found:
+    for literals, _ in conjunctions:
         pairs = list(combinations(literals, 2)) or [literals]
-        if len(chosen) < n_most and all(n_shared[one] < N_SHARED for one in pairs):
+        if len(chosen) < n_most and all(n_shared[pair] < N_SHARED for pair in pairs):
             chosen.append(literals)
             n_shared.update(pairs)
     return chosen
@@ -207,22 +207,22 @@ class ColumnGeneration:
         self.features = self.search.columns
         # Column 0, of all samples, is the intercept.
         self.columns = self.samples[None, :].copy()
-        self.conjunctions, self.known = [], {}
+        self.conjunctions, self.number_of = [], {}
         self.prices, self.coefficients = np.zeros(1), np.zeros((len(targets), 1))
         self.objective, self.gap, self.work = np.inf, np.inf, 0
 
     def add(self, conjunctions):
         """Add conjunctions with weight 0; return the number of those that are new."""
-        new = [one for one in dict.fromkeys(conjunctions) if one not in self.known]
+        new = [c for c in dict.fromkeys(conjunctions) if c not in self.number_of]
         if new:
             self._resize(len(self.columns) + len(new))
             encoded = encode_conjunctions(new)
             fill_covers(
                 self.features, self.samples, *encoded, self.columns[-len(new) :]
             )
-            for one in new:
-                self.known[one] = len(self.conjunctions)
-                self.conjunctions.append(one)
+            for conjunction in new:
+                self.number_of[conjunction] = len(self.conjunctions)
+                self.conjunctions.append(conjunction)
             self.prices = np.r_[self.prices, self.space.prices(new)]
             self.coefficients = np.pad(self.coefficients, ((0, 0), (0, len(new))))
         return len(new)
@@ -234,16 +234,16 @@ class ColumnGeneration:
     def add_features(self):
         """Add the features that are true in some samples and false in others."""
         ones = ones_of(self.features)
-        some = (ones > 0) & (ones < self.n_samples)
-        self.add([((int(j), True),) for j in np.flatnonzero(some)])
+        varies = (ones > 0) & (ones < self.n_samples)
+        self.add([((int(j), True),) for j in np.flatnonzero(varies)])
 
     def start_from(self, solution):
         """Take the weights of a solution for similar samples; add what is missing."""
         self.add(solution.conjunctions)
         self.coefficients[:] = 0.0
         self.coefficients[:, 0] = solution.intercepts
-        places = [1 + self.known[one] for one in solution.conjunctions]
-        self.coefficients[:, places] = solution.coefficients
+        columns = [1 + self.number_of[c] for c in solution.conjunctions]
+        self.coefficients[:, columns] = solution.coefficients
 
     def drop_unused(self, problem):
         """Forget the conjunctions of weight 0, except single features."""
@@ -251,15 +251,15 @@ class ColumnGeneration:
         used[0] = True
         lengths = np.array([len(literals) for literals in self.conjunctions])
         used[1:] |= lengths == 1
-        kept = np.flatnonzero(used)
-        self.conjunctions = [self.conjunctions[k - 1] for k in kept[1:]]
-        self.known = {one: k for k, one in enumerate(self.conjunctions)}
-        for place, k in enumerate(kept):
-            self.columns[place] = self.columns[k]
-        self._resize(len(kept))
-        self.prices = self.prices[kept]
-        self.coefficients = np.ascontiguousarray(self.coefficients[:, kept])
-        problem.keep(kept)
+        columns = np.flatnonzero(used)
+        self.conjunctions = [self.conjunctions[k - 1] for k in columns[1:]]
+        self.number_of = {c: k for k, c in enumerate(self.conjunctions)}
+        for new, old in enumerate(columns):
+            self.columns[new] = self.columns[old]
+        self._resize(len(columns))
+        self.prices = self.prices[columns]
+        self.coefficients = np.ascontiguousarray(self.coefficients[:, columns])
+        problem.keep(columns)
 
     def minimize(self, C, tol, *, exact, max_work=np.inf, watch=None):
         """Minimize from the last solution.
@@ -326,16 +326,16 @@ class ColumnGeneration:
             if is_flat and self._may_end_flat(width, exact):
                 return self.work < last_work
             before = self.objective
-            found, bound = self._search(problem, C, outputs, tol, width, last_work)
+            by_output, bound = self._search(problem, C, outputs, tol, width, last_work)
             if exact and self.gap <= tol * self.objective:
                 return True
             is_whole = len(outputs) == len(everything)
-            n_new = self._take_in(list(chain.from_iterable(found.values())), problem)
+            n_new = self._take_in(list(chain(*by_output.values())), problem)
             worst, outputs = 0.0, everything
             if n_new:
-                worst, outputs = bound - 1, list(found)
+                worst, outputs = bound - 1, list(by_output)
             # What is found again, or a gap left, asks for a closer solution.
-            is_unfinished = n_new or ((found or exact) and inner > 0.3 * tol)
+            is_unfinished = n_new or ((by_output or exact) and inner > 0.3 * tol)
             is_unfinished |= exact and not is_whole
             if not is_unfinished or self.work >= last_work:
                 return self.work < last_work
@@ -348,14 +348,14 @@ class ColumnGeneration:
         """
         return width is not None or (not exact and len(self.coefficients) > 1)
 
-    def _take_in(self, found, problem):
+    def _take_in(self, conjunctions, problem):
         """Add conjunctions; return the number of those that are new."""
         # Before new ones, which have the weight 0 as well, are added.
-        n_most = min(3 * self._n_used() + MANY, self.most - len(found))
+        n_most = min(3 * self._n_used() + MANY, self.most - len(conjunctions))
         if len(self.conjunctions) > n_most:
             self.drop_unused(problem)
-        n_free = int(min(len(found), max(0, self.most - len(self.conjunctions))))
-        return self.add(found[:n_free])
+        n_free = int(min(len(conjunctions), max(0, self.most - len(self.conjunctions))))
+        return self.add(conjunctions[:n_free])
 
     @property
     def is_by_tables(self):
@@ -386,13 +386,13 @@ class ColumnGeneration:
 
         Returns
         -------
-        found : dict
+        by_output : dict
             From outputs to lists of tuples of (feature, value) pairs, not empty.
         bound : float
             The largest ratio of a residual sum to its price: of all conjunctions in an
             exact search, else of those found.
         """
-        factors, found, bound = self.space.factors(), {}, 1.0
+        factors, by_output, bound = self.space.factors(), {}, 1.0
         for k in outputs:
             n_most = int(SHARE_ADDED * np.count_nonzero(self.coefficients[k]))
             n_most = min(max(n_most, N_ADDED), MOST_ADDED)
@@ -408,7 +408,7 @@ class ColumnGeneration:
             )  # fmt: skip
             self.work += result.work
             if result.found:
-                found[k] = [
+                by_output[k] = [
                     ((literals[0][0], True),) if len(literals) == 1 else literals
                     for literals in choose_different(result.found, n_most)
                 ]
@@ -422,7 +422,7 @@ class ColumnGeneration:
                     bound = max(bound, result.bound + error)
         if width is None and len(outputs) == len(self.coefficients):
             self.gap = self._gap(problem, C, bound)
-        return found, bound
+        return by_output, bound
 
     def _balance(self, problem):
         """Move the intercepts to where residuals have the weighted sum 0."""
@@ -486,7 +486,8 @@ class ColumnGeneration:
 
     def coverages(self, conjunctions):
         """Count the samples that satisfy each conjunction of the model, int64."""
-        return ones_of(self.columns[[1 + self.known[one] for one in conjunctions]])
+        columns = [1 + self.number_of[conjunction] for conjunction in conjunctions]
+        return ones_of(self.columns[columns])
 
     def solution(self):
         """Return the present model as a `ConjunctionSum`, without weights of 0."""

@@ -259,10 +259,11 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         self.C_, self.Cs_ = float(Cs[-1]), Cs
         self.coef_path_ = np.zeros((len(Cs), *coefficients.shape))
         for k, step in enumerate(path):
-            places = {one: j for j, one in enumerate(step.conjunctions)}
-            for j, one in enumerate(conjunctions):
-                if one in places:
-                    self.coef_path_[k, :, j] = step.coefficients[:, places[one]]
+            column_of = {c: column for column, c in enumerate(step.conjunctions)}
+            for j, conjunction in enumerate(conjunctions):
+                if conjunction in column_of:
+                    column = column_of[conjunction]
+                    self.coef_path_[k, :, j] = step.coefficients[:, column]
         self.objective_, self.optimality_gap_ = model.objective, model.gap
         self.is_optimal_ = bool(model.gap <= self.tol * model.objective)
 
@@ -330,12 +331,12 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         """
         check_is_fitted(self)
         words = as_words(validate_boolean(self, X, reset=False))
-        places = {one: k for k, one in enumerate(self.conjunctions_)}
+        number_of = {conjunction: k for k, conjunction in enumerate(self.conjunctions_)}
         satisfied, rules = self._state.satisfied(words), self.rules_
-        numbers = [places[rule.literals] for rule in rules]
+        numbers = [number_of[rule.literals] for rule in rules]
         return [
-            [rule for rule, k in zip(rules, numbers, strict=True) if held[k]]
-            for held in satisfied
+            [rule for rule, k in zip(rules, numbers, strict=True) if marks[k]]
+            for marks in satisfied
         ]
 
     explain = old_attribute("explain", "satisfied_rules")

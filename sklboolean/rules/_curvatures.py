@@ -41,9 +41,9 @@ class Curvatures:
 
     def __init__(self, pairs):
         self.pairs, self.reference, self.work = pairs, None, 0
-        # Row and column i of the matrix are of the coefficient known[:, i]: its output
-        # and its column.
-        self.known, self.matrix = np.zeros((2, 0), dtype=np.int64), np.zeros((0, 0))
+        # Row and column i of the matrix are of the coefficient counted[:, i]: its
+        # output and its column.
+        self.counted, self.matrix = np.zeros((2, 0), dtype=np.int64), np.zeros((0, 0))
 
     def among(self, columns, active):
         """Return the matrix of some coefficients, for the curvatures rounded last.
@@ -59,20 +59,20 @@ class Curvatures:
         matrix : ndarray of shape (n_active, n_active)
         """
         numbers = _number(active, len(columns))
-        is_new = ~np.isin(numbers, _number(self.known, len(columns)))
+        is_new = ~np.isin(numbers, _number(self.counted, len(columns)))
         if is_new.any():
             self._make_room(np.count_nonzero(is_new))
             self._count(columns, active[:, is_new])
-        known = _number(self.known, len(columns))
-        order = np.argsort(known)
-        places = order[np.searchsorted(known, numbers, sorter=order)]
+        counted = _number(self.counted, len(columns))
+        order = np.argsort(counted)
+        places = order[np.searchsorted(counted, numbers, sorter=order)]
         return self.matrix[places].take(places, axis=1) * self.unit
 
-    def keep(self, kept):
-        """Forget the columns that are not kept, ascending; the others move up."""
-        places = np.flatnonzero(np.isin(self.known[1], kept))
-        outputs, columns = self.known[:, places]
-        self.known = np.stack([outputs, np.searchsorted(kept, columns)])
+    def keep(self, columns):
+        """Forget the columns but these, ascending; the others move up."""
+        places = np.flatnonzero(np.isin(self.counted[1], columns))
+        outputs, old = self.counted[:, places]
+        self.counted = np.stack([outputs, np.searchsorted(columns, old)])
         self.matrix = np.ascontiguousarray(self.matrix[np.ix_(places, places)])
 
     def has_moved(self, values, share):
@@ -99,23 +99,23 @@ class Curvatures:
         }
         total, last = np.zeros((2, len(values), 1))
         for first in range(0, n_words, WORDS):
-            part = values[:, 64 * first : 64 * (first + WORDS)]
-            sums = np.cumsum(np.hstack([total, part]), axis=1)[:, 1:]
+            block = values[:, 64 * first : 64 * (first + WORDS)]
+            sums = np.cumsum(np.hstack([total, block]), axis=1)[:, 1:]
             running = np.floor(sums / unit + 0.5)
             multiples = np.diff(running, prepend=last, axis=1).astype(np.int64)
             total, last = sums[:, -1:], running[:, -1:]
             for (a, b), digits in self.digits.items():
-                both = [{a, b} <= set(pair) for pair in self.pairs]
-                of_block = multiples[both].sum(axis=0)
-                digits[:, first : first + WORDS] = binary_digits(of_block, n_digits)
+                has_both = [{a, b} <= set(pair) for pair in self.pairs]
+                summed = multiples[has_both].sum(axis=0)
+                digits[:, first : first + WORDS] = binary_digits(summed, n_digits)
         self.work += 10 * values.shape[1] * len(self.digits)
         self.unit = values.sum() / max(last.sum(), 1)
         self.reference = values
-        self.known = self.known[:, :0]
+        self.counted = self.counted[:, :0]
 
     def _make_room(self, n_new):
         """Set the entries of new coefficients, behind those that are known, to 0."""
-        n_known = self.known.shape[1]
+        n_known = self.counted.shape[1]
         size = n_known + n_new
         if size > len(self.matrix):
             matrix = np.zeros((max(size, 3 * n_known // 2),) * 2)
@@ -125,17 +125,17 @@ class Curvatures:
 
     def _count(self, columns, new):
         """Count pairs of coefficients of which one is new."""
-        n_known = self.known.shape[1]
-        self.known = np.hstack([self.known, new])
+        n_known = self.counted.shape[1]
+        self.counted = np.hstack([self.counted, new])
         for (a, b), digits in self.digits.items():
-            rows, others = (np.flatnonzero(self.known[0] == one) for one in (a, b))
+            rows, others = (np.flatnonzero(self.counted[0] == k) for k in (a, b))
             old, new = np.split(rows, [np.searchsorted(rows, n_known)])
             if a == b:
                 self._count_block(columns, new, others, len(old), digits, 1.0)
             else:
                 added = others[np.searchsorted(others, n_known) :]
-                for part in ((new, others), (old, added)):
-                    self._count_block(columns, *part, len(others), digits, -1.0)
+                for block in ((new, others), (old, added)):
+                    self._count_block(columns, *block, len(others), digits, -1.0)
 
     def _count_block(self, columns, rows, others, first, digits, sign):
         """Count pairs: of row i with the others before place ``first + i + 1``."""
@@ -143,18 +143,18 @@ class Curvatures:
             return
         n_pairs = len(rows) * min(first + len(rows) // 2, len(others))
         if n_pairs * digits.size < FEW:
-            places = np.ascontiguousarray(self.known[1])
+            places = np.ascontiguousarray(self.counted[1])
             add_multiples(
                 columns, places, rows, others, first, digits, sign, self.matrix
             )
             self.work += n_pairs * digits.size
             return
-        chosen = [self.known[1, entries] for entries in (rows, others)]
+        chosen = [self.counted[1, entries] for entries in (rows, others)]
         for start in range(0, columns.shape[1], WORDS):
-            part = slice(start, start + WORDS)
-            parts = [columns[places, part] for places in chosen]
-            for place, digit in enumerate(digits[:, part]):
-                rows_of, others_of = (keep_true(one, digit) for one in parts)
+            words = slice(start, start + WORDS)
+            sides = [columns[places, words] for places in chosen]
+            for exponent, digit in enumerate(digits[:, words]):
+                rows_of, others_of = (keep_true(side, digit) for side in sides)
                 right = BitColumns.from_rows(others_of)
                 for i in range(0, len(rows), BLOCK):
                     last = min(i + BLOCK, len(rows))
@@ -163,7 +163,7 @@ class Curvatures:
                         right.part(0, min(first + last, len(others))),
                     )
                     where = rows[i:last], others, first + i
-                    add_counts(counts, *where, sign * 2**place, self.matrix)
+                    add_counts(counts, *where, sign * 2**exponent, self.matrix)
                 self.work += n_pairs * rows_of.words.shape[1] // 3
                 self.work += PACK * (len(rows) + len(others)) * len(digit)
 

@@ -73,15 +73,15 @@ class DNFProblem:
     def without_idle_rules(self, conjunctions):
         """Drop rules one by one, the last first, whose loss does not raise the cost."""
         covers = [satisfied_by(self.X, literals) for literals in conjunctions]
-        n_rules, kept = np.sum(covers, axis=0, dtype=np.int64), list(conjunctions)
-        for place in reversed(range(len(kept))):
+        n_rules, rules = np.sum(covers, axis=0, dtype=np.int64), list(conjunctions)
+        for k in reversed(range(len(rules))):
             needed = self.positive & (n_rules == 1)
             worth = np.where(needed, self.weights, 0.0)
-            worth = np.where(self.positive, worth, -self.weights) @ covers[place]
-            if worth <= self.price(len(kept[place])):
-                n_rules -= covers[place]
-                del kept[place]
-        return kept
+            worth = np.where(self.positive, worth, -self.weights) @ covers[k]
+            if worth <= self.price(len(rules[k])):
+                n_rules -= covers[k]
+                del rules[k]
+        return rules
 
     @property
     def is_limited(self):
@@ -207,8 +207,8 @@ def relax(problem, search, params):
         if duals is None:
             return best
         value, width = duals.value(problem), widths[0]
-        found, excess = _worth_adding(search, program, duals, width, params)
-        n_added = program.add(found)
+        conjunctions, excess = _worth_adding(search, program, duals, width, params)
+        n_added = program.add(conjunctions)
         if width is None:
             best = best.improved(duals, excess, n_rules, known_cost)
             if best.bound >= value or not n_added:
@@ -241,8 +241,8 @@ def _repaired(search, program, duals, params):
             cells, cost = program.covers[k], costs[k]
             worth = duals.cells[cells].sum()
             duals.cells[cells] *= cost / max(cost, worth, SMALLEST)
-        found, excess = _worth_adding(search, program, duals, None, params)
-        if not program.add(found) or params.is_late():
+        conjunctions, excess = _worth_adding(search, program, duals, None, params)
+        if not program.add(conjunctions) or params.is_late():
             break
     return duals, excess
 
@@ -273,7 +273,7 @@ class Program:
         self.X, self.positive = problem.X[first], problem.positive[first]
         self.weights = np.bincount(self.cell_of, problem.weights)
         self.capacities = self.weights[self.positive]
-        self.conjunctions, self.costs, self.covers, self.place_of = [], [], [], {}
+        self.conjunctions, self.costs, self.covers, self.number_of = [], [], [], {}
         self.duals = Duals(np.zeros(len(self.capacities)))
 
     def add(self, conjunctions):
@@ -285,13 +285,13 @@ class Program:
             cost += self.problem.price(len(literals))
             cover = cover[self.positive]
             key = np.packbits(cover).tobytes(), self.problem.is_limited * len(literals)
-            place = self.place_of.setdefault(key, len(self.costs))
-            if place == len(self.costs):
+            number = self.number_of.setdefault(key, len(self.costs))
+            if number == len(self.costs):
                 self.conjunctions.append(literals)
                 self.costs.append(cost)
                 self.covers.append(np.flatnonzero(cover).astype(np.int32))
-            elif cost < self.costs[place]:
-                self.conjunctions[place], self.costs[place] = literals, cost
+            elif cost < self.costs[number]:
+                self.conjunctions[number], self.costs[number] = literals, cost
             else:
                 continue
             n_added += 1
@@ -308,7 +308,7 @@ class Program:
 
     def lengths(self):
         """Number of literals of each conjunction, float64."""
-        return np.array([len(one) for one in self.conjunctions], dtype=np.float64)
+        return np.array([*map(len, self.conjunctions)], dtype=np.float64)
 
     def costs_at(self, duals):
         """Costs with the dual value of literals."""
@@ -367,23 +367,23 @@ def _worth_adding(search, program, duals, width, params):
 
     Returns
     -------
-    found : list of tuples of (feature, value) pairs
+    conjunctions : list of tuples of (feature, value) pairs
     excess : float
         The largest sum less the price: of all conjunctions in an exact search. Infinite
         when the time is over before all lengths were searched.
     """
-    found, excess, coefficients = [], 0.0, program.coefficients(duals)
+    conjunctions, excess, coefficients = [], 0.0, program.coefficients(duals)
     for length in range(1, search.longest + 1):
         if params.is_late():
-            return found, np.inf
+            return conjunctions, np.inf
         price = duals.price(program.problem, length)
         limits = {"time_limit": params.time_left(), "width": width}
         limits["length_weights"] = np.arange(length + 1) == length
         limits["floor"] = price + TOL
         result = search.best(coefficients, n_rules=N_ADDED, sign="positive", **limits)
-        found += [literals for literals, _ in result.found]
+        conjunctions += [literals for literals, _ in result.found]
         best = result.found[0][1] if result.found else 0.0
         if width is None and not (result.is_optimal and result.found):
             best = max(best, result.bound)
         excess = max(excess, best - price)
-    return found, excess
+    return conjunctions, excess

@@ -140,7 +140,7 @@ class GainSearch:
         self.codes, self.weights, self.order = codes, weights, order
         self.penalty, self.params = penalty, params
         # Conjunctions by class and samples; the gains and sums are of one class.
-        self.found_for = {}
+        self.best_by_goal = {}
         self.gains_of, self.gains, self.sums = None, None, None
 
     def rule_list(self, price, n_revisions=MAX_REVISIONS):
@@ -157,22 +157,22 @@ class GainSearch:
         -------
         rules : list of (literals, class number)
         """
-        rules, left = [], np.ones(len(self.codes), dtype=bool)
+        rules, is_left = [], np.ones(len(self.codes), dtype=bool)
         for k in self.order[:-1]:
             if self.params.is_over(rules):
                 break
-            chosen = self._conjunctions(int(k), left, price, n_revisions)
+            chosen = self._conjunctions(int(k), is_left, price, n_revisions)
             rules += [(literals, int(k)) for literals in chosen]
-            left = self.without(left, chosen)
+            is_left = self.without(is_left, chosen)
         return rules
 
     def everything(self):
         """Mark all samples."""
         return np.ones(len(self.codes), dtype=bool)
 
-    def without(self, left, conjunctions):
+    def without(self, is_left, conjunctions):
         """Mark the samples that are left and satisfy none of some conjunctions."""
-        return left & ~self.search.cover(conjunctions)
+        return is_left & ~self.search.cover(conjunctions)
 
     def costs(self, prices, cost_of):
         """Compute the cost of a list of rules for each price, the largest first.
@@ -199,29 +199,29 @@ class GainSearch:
                 break
         return costs
 
-    def _conjunctions(self, k, left, price, n_revisions):
+    def _conjunctions(self, k, is_left, price, n_revisions):
         """Choose conjunctions for a class: add some, search each anew, add more."""
-        chosen = self._extended([], k, left, price)
+        chosen = self._extended([], k, is_left, price)
         for _ in range(n_revisions):
             before = list(chosen)
-            chosen = self._revised(chosen, k, left, price)
+            chosen = self._revised(chosen, k, is_left, price)
             if chosen == before:
                 break
-            chosen = self._extended(chosen, k, left, price)
+            chosen = self._extended(chosen, k, is_left, price)
         return chosen
 
-    def _extended(self, chosen, k, left, price):
+    def _extended(self, chosen, k, is_left, price):
         """Add conjunctions greedily, each for the samples that it adds."""
-        chosen, left = list(chosen), self.without(left, chosen)
+        chosen, is_left = list(chosen), self.without(is_left, chosen)
         while len(chosen) < self.params.max_rules and not self.params.is_over(chosen):
-            gain, literals = self._best(k, left, price)
+            gain, literals = self._best(k, is_left, price)
             if not gain > 0:
                 break
             chosen.append(literals)
-            left = self.without(left, [literals])
+            is_left = self.without(is_left, [literals])
         return chosen
 
-    def _revised(self, chosen, k, left, price):
+    def _revised(self, chosen, k, is_left, price):
         """Replace each conjunction by the best one given the others, or drop it.
 
         The first ones were chosen before it was known what the others cover.
@@ -229,30 +229,30 @@ class GainSearch:
         for literals in list(chosen):
             if self.params.is_over(chosen):
                 break
-            place = chosen.index(literals)
-            others = chosen[:place] + chosen[place + 1 :]
-            free = self.without(left, others)
-            covered = free & self.search.cover([literals])
+            number = chosen.index(literals)
+            others = chosen[:number] + chosen[number + 1 :]
+            is_free = self.without(is_left, others)
+            covered = is_free & self.search.cover([literals])
             present = self._gains(k)[covered].sum() - price * len(literals)
-            gain, better = self._best(k, free, price)
+            gain, better = self._best(k, is_free, price)
             if max(gain, present) <= 0:
                 chosen = others
             elif gain > present:
-                chosen = [*chosen[:place], better, *chosen[place + 1 :]]
+                chosen = [*chosen[:number], better, *chosen[number + 1 :]]
         return chosen
 
-    def _best(self, k, left, price):
+    def _best(self, k, is_left, price):
         """Find the largest gain, less the price of the literals, and its conjunction.
 
         Of equal gains the shorter conjunction wins.
         """
-        goal = k, blake2b(left).digest()
-        if goal not in self.found_for:
-            self.found_for[goal] = self._best_by_length(k, left)
+        goal = k, blake2b(is_left).digest()
+        if goal not in self.best_by_goal:
+            self.best_by_goal[goal] = self._best_by_length(k, is_left)
         gain, _, literals = max(
             (
                 (gain - price * len(literals), -len(literals), literals)
-                for literals, gain in self.found_for[goal]
+                for literals, gain in self.best_by_goal[goal]
             ),
             key=lambda candidate: candidate[:2],
             default=(0.0, 0, None),
@@ -271,14 +271,14 @@ class GainSearch:
                 self.sums = self.search.running_sums(gains, self.params.time_left())
         return self.gains
 
-    def _best_by_length(self, k, left):
+    def _best_by_length(self, k, is_left):
         """Find the conjunction of each length with the largest gain, in one search."""
-        gains, params = np.where(left, self._gains(k), 0.0), self.params
+        gains, params = np.where(is_left, self._gains(k), 0.0), self.params
         if not (gains > 0).any():
             return []
         if self.sums is not None:
             width = min(params.width or 1, MAX_EXTENDED)
-            return self.sums.best(left, params.monotone, self.search.longest, width)
+            return self.sums.best(is_left, params.monotone, self.search.longest, width)
         # Rules that gain less than their price are not chosen at any price.
         floor = 0.0 if params.width is None else min(params.literal_costs)
         return self.search.best(
@@ -317,9 +317,9 @@ class DecisionList:
 
         The last rules are dropped if they predict what the default predicts.
         """
-        left = decisions.counts[-1]
-        if left.any():
-            default = int(left.argmax())
+        undecided = decisions.counts[-1]
+        if undecided.any():
+            default = int(undecided.argmax())
         while rules and rules[-1][1] == default:
             rules, decisions = rules[:-1], decisions.without_last()
         return cls(rules, default, decisions)

@@ -40,16 +40,14 @@ def grade(rules, default, counts, samples):
         What each grade decides.
     probabilities : ndarray of shape (n_grades + 1, n_classes), float64
     """
-    parts = [*rules, ((), default)]
-    some = samples.draw(MAX_TREE_SAMPLES, np.random.RandomState(0))
-    first = first_satisfied(some.words, [literals for literals, _ in rules])
+    drawn = samples.draw(MAX_TREE_SAMPLES, np.random.RandomState(0))
+    first = first_satisfied(drawn.words, [literals for literals, _ in rules])
     sums = counts.sum(axis=0)
     must_split = not rules and sums.min() < RARE_SHARE * sums.sum()
     grades, owners = [], []
-    for k, (literals, label) in enumerate(parts):
-        here = some.take(first == k)
-        parts_of_rule = split(here.bits(), here.codes, here.weights, must_split)
-        for features in parts_of_rule:
+    for k, (literals, label) in enumerate([*rules, ((), default)]):
+        here = drawn.take(first == k)
+        for features in split(here.bits(), here.codes, here.weights, must_split):
             added = [(int(feature), True) for feature in features]
             grades.append((tuple(sorted([*literals, *added])), label))
             owners.append(k)
@@ -94,12 +92,12 @@ def split(bits, codes, weights, must_split=False):
     return leaves(0, ())
 
 
-def smoothed(found, counts, labels):
+def smoothed(counts, counts_of_rule, labels):
     """Estimate the probabilities of grades.
 
     Parameters
     ----------
-    found, counts : ndarray of shape (n_grades, n_classes), float64
+    counts, counts_of_rule : ndarray of shape (n_grades, n_classes), float64
         Weight of the samples of each class, in the grade and in its whole rule.
     labels : ndarray of shape (n_grades,)
         Class number that the rule predicts. If it is the most probable one in the whole
@@ -109,13 +107,13 @@ def smoothed(found, counts, labels):
     -------
     probabilities : ndarray of shape (n_grades, n_classes), float64
     """
-    own = np.take_along_axis(found, labels[:, None], axis=1)
-    whole = frequencies(counts)
-    is_likely = whole.argmax(axis=1) == labels
-    capped = np.where(is_likely[:, None], np.minimum(found, own), found)
-    total = found.sum(axis=1, keepdims=True)
+    of_label = np.take_along_axis(counts, labels[:, None], axis=1)
+    frequencies_of_rule = frequencies(counts_of_rule)
+    is_likely = frequencies_of_rule.argmax(axis=1) == labels
+    capped = np.where(is_likely[:, None], np.minimum(counts, of_label), counts)
+    total = counts.sum(axis=1, keepdims=True)
     share = total / (total + PRIOR_WEIGHT)
-    return share * frequencies(capped) + (1 - share) * whole
+    return share * frequencies(capped) + (1 - share) * frequencies_of_rule
 
 
 def frequencies(counts):

@@ -60,21 +60,21 @@ class L1Problem:
         self.curvatures = [Curvatures(pairs) for pairs in models]
         self.work = 0
 
-    def keep(self, kept):
-        """Forget the columns that are not kept."""
+    def keep(self, columns):
+        """Forget all columns but these."""
         for curvatures in self.curvatures:
-            curvatures.keep(kept)
+            curvatures.keep(columns)
 
     def loss_of(self, scores, direction=None, rate=0.0):
         """Compute the weighted loss of scores, or of what a step makes of them."""
         total = 0.0
         for first in range(0, scores.shape[1], LOSSES):
-            part = slice(first, first + LOSSES)
-            moved = scores[:, part]
+            block = slice(first, first + LOSSES)
+            moved = scores[:, block]
             if direction is not None:
-                moved = moved + rate * direction[:, part]
+                moved = moved + rate * direction[:, block]
             total += float(
-                self._losses(moved, self.targets[:, part]) @ self.weights[part]
+                self._losses(moved, self.targets[:, block]) @ self.weights[block]
             )
         return total
 
@@ -130,10 +130,10 @@ class L1Problem:
                 matrix = self.curvature(
                     columns, model, chosen, renew=worst > 0.5 * before
                 )
-                part, goal = tuple(chosen), max(0.1 * worst, 0.3 * tol)
-                parts = slopes[part], prices[part[1]], coefficients[part]
-                new = self._minimize_model(matrix, *parts, goal)
-                change[part] = new - coefficients[part]
+                entries, goal = tuple(chosen), max(0.1 * worst, 0.3 * tol)
+                start = slopes[entries], prices[entries[1]], coefficients[entries]
+                new = self._minimize_model(matrix, *start, goal)
+                change[entries] = new - coefficients[entries]
             before, decrease = worst, (slopes * change).sum()
             has_moved = self._search_line(
                 columns, prices, coefficients, change, decrease
@@ -141,11 +141,11 @@ class L1Problem:
             if not has_moved or (watch is not None and watch.after_step()):
                 self.update_means()
                 break
-        self.scores = None  # their memory
+        self.scores = None  # frees memory
 
     def update_means(self):
         """Set the means of the samples by their scores."""
-        self.means = None  # its memory
+        self.means = None  # frees memory
         self.means = self.means_of(self.scores)
 
     def slopes(self, columns):
@@ -258,8 +258,8 @@ class L1Problem:
         direction = np.zeros(self.scores.shape)
         add_columns(columns, change, direction)
         penalty = (prices * np.abs(coefficients)).sum()
-        whole = (prices * np.abs(coefficients + change)).sum()
-        expected = decrease + whole - penalty
+        penalty_after = (prices * np.abs(coefficients + change)).sum()
+        expected = decrease + penalty_after - penalty
         rounding = 1e-15 * abs(self.value)
         for halved in range(40):
             rate = 0.5**halved

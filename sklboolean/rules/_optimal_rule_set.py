@@ -254,11 +254,11 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
                 merits.append((cover @ (codes == k) / cover.sum(), cover.sum()))
                 rules.append((literals, int(k)))
         order = sorted(range(len(rules)), key=merits.__getitem__, reverse=True)
-        rules = [rules[place] for place in order]
+        rules = [rules[k] for k in order]
         samples = RuleSamples(X, codes, weights, self.n_features_in_, n_classes)
         decisions = samples.decisions([literals for literals, _ in rules])
-        left = decisions.counts[-1]
-        default = (left if left.any() else samples.masses()).argmax()
+        undecided = decisions.counts[-1]
+        default = (undecided if undecided.any() else samples.masses()).argmax()
         if n_classes == 2:
             # The empty conjunction covers every sample.
             default = int(() in proofs[0].conjunctions)

@@ -314,15 +314,15 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         masses = samples.masses()
         rarest_first = np.argsort(masses, kind="stable")
         orders = (rarest_first, rarest_first[::-1])[: 1 if cover_cost < 1 else 2]
-        parts = []
+        folds = []
         if masses.sum() >= MIN_WEIGHT:
-            n_parts = -(-ENOUGH_HELD_OUT * self.cv // len(samples))
-            parts = samples.folds(self.cv, min(self.cv, n_parts), rng)
-        n_held_out = sum(held_out.masses().sum() for _, held_out in parts)
+            n_folds = -(-ENOUGH_HELD_OUT * self.cv // len(samples))
+            folds = samples.folds(self.cv, min(self.cv, n_folds), rng)
+        n_held_out = sum(held_out.masses().sum() for _, held_out in folds)
         literal_cost = max(LITERAL_COST, LITERAL_SHARE * n_held_out)
-        if not parts:
+        if not folds:
             # In training more rules are never worse, and the model is needed.
-            parts, literal_cost = [(samples, samples)], 1.0
+            folds, literal_cost = [(samples, samples)], 1.0
             trusted = trusted[-1:]
         choices = trusted, map(tuple, orders), params.penalties, params.literal_costs
         costs = dict.fromkeys([Setting(*values) for values in product(*choices)], 0.0)
@@ -331,15 +331,15 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             decisions = seen.decisions([literals for literals, _ in rules])
             listed = DecisionList.of(rules, decisions, default)
             decided = held_out.decisions(listed.conjunctions())
-            return listed.cost(decided, cover_cost, literal_cost / len(parts))
+            return listed.cost(decided, cover_cost, literal_cost / len(folds))
 
-        progress.count("part", len(parts))
-        for part in parts:
-            cost_of_rules = partial(cost_of, *part)
-            costs_of_part = self._costs(costs, part[0], cost_of_rules, params, rng)
+        progress.count("part", len(folds))
+        for seen, held_out in folds:
+            cost_of_rules = partial(cost_of, seen, held_out)
+            costs_of_fold = self._costs(costs, seen, cost_of_rules, params, rng)
             costs = {
                 setting: costs[setting] + cost
-                for setting, cost in costs_of_part.items()
+                for setting, cost in costs_of_fold.items()
             }
             costs = without_far_behind(costs)
             if progress.step(partial("{} settings are left".format, len(costs))):
@@ -366,12 +366,13 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
                 for literal_cost, cost in costs.items()
             }
 
-        groups = groupby(settings, GAINS_OF_SETTING)
+        groups = [
+            (*group, [setting.literal_cost for setting in members])
+            for group, members in groupby(settings, GAINS_OF_SETTING)
+        ]
         costs_by_setting = {}
-        for costs in Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(costs_of_group)(*group, [one.literal_cost for one in members])
-            for group, members in groups
-        ):
+        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
+        for costs in run(delayed(costs_of_group)(*group) for group in groups):
             costs_by_setting |= costs
         return costs_by_setting
 
@@ -387,15 +388,15 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             model, n_most = BooleanSVC(monotone=False), MAX_MODEL_SAMPLES
         if model.get_params().get("random_state", 0) is None:
             model.set_params(random_state=seed)
-        some = samples.draw(n_most, rng)
-        weights = some.weights
+        drawn = samples.draw(n_most, rng)
+        weights = drawn.weights
         if self.estimator is None:  # larger weights would only regularise it less
             weights = weights / weights.mean()
         options = {} if (weights == 1).all() else {"sample_weight": weights}
-        labels = self.classes_[some.codes]
+        labels = self.classes_[drawn.codes]
         if (labels == labels[0]).all():
             return None
-        return model.fit(some.bits(), labels, **options)
+        return model.fit(drawn.bits(), labels, **options)
 
     def _trusted(self, model, samples):
         """Leave out the samples whose label a model contradicts."""

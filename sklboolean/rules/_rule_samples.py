@@ -29,9 +29,7 @@ class Decisions(NamedTuple):
 
     def without_last(self):
         """Leave what the last rule decides to the default."""
-        return Decisions(
-            *(np.concatenate([one[:-2], [one[-2] + one[-1]]]) for one in self)
-        )
+        return Decisions(*(np.concatenate([n[:-2], [n[-2] + n[-1]]]) for n in self))
 
     def errors(self, labels):
         """Compute the weight of the samples that each of these labels gets wrong."""
@@ -100,12 +98,12 @@ class RuleSamples:
 
     def trusted(self, model, classes):
         """Set the weights of samples to 0 whose label a model contradicts."""
-        kept = self.weights.copy()
+        weights = self.weights.copy()
         for first in range(0, len(self), PREDICTED):
-            part = slice(first, first + PREDICTED)
-            predicted = model.predict(unpack_words(self.words[part], self.n_features))
-            kept[part][predicted != classes[self.codes[part]]] = 0.0
-        return replace(self, weights=kept)
+            block = slice(first, first + PREDICTED)
+            predicted = model.predict(unpack_words(self.words[block], self.n_features))
+            weights[block][predicted != classes[self.codes[block]]] = 0.0
+        return replace(self, weights=weights)
 
     def search(self, params):
         """Lay out the samples for searches, once."""

@@ -16,11 +16,11 @@ from sklboolean.rules._gain_search import any_satisfied, by_columns
 from sklboolean.rules._rules import Rule, names_of, numbers_of
 
 
-def with_precision(rule, X, wanted):
+def with_precision(rule, X, is_label):
     """Copy a rule with its coverage and precision on samples."""
     satisfied = satisfied_by(X, rule.literals)
     coverage = int(np.count_nonzero(satisfied))
-    precision = float(np.count_nonzero(satisfied & wanted)) / max(coverage, 1)
+    precision = float(np.count_nonzero(satisfied & is_label)) / max(coverage, 1)
     return replace(rule, coverage=coverage, precision=precision)
 
 
@@ -217,13 +217,13 @@ class DNF(_RuleSet):
                 )
             return self._with(after)
         X = self._check_X(X)
-        wanted = any_satisfied(X, before)
+        is_label = any_satisfied(X, before)
         if y is not None:
             y = column_or_1d(y)
-            check_consistent_length(wanted, y)
-            wanted = y == self.label
-        simpler = self._with(_simplify_on_samples(before, X, wanted))
-        return simpler if y is None else simpler._measured(X, wanted)
+            check_consistent_length(is_label, y)
+            is_label = y == self.label
+        simpler = self._with(_simplify_on_samples(before, X, is_label))
+        return simpler if y is None else simpler._measured(X, is_label)
 
     def _with(self, conjunctions):
         rules = []
@@ -235,9 +235,9 @@ class DNF(_RuleSet):
                 rules.append(Rule(literals, None, None, label=rule.label, names=names))
         return replace(self, rules=tuple(rules))
 
-    def _measured(self, X, wanted):
-        rules = tuple(with_precision(rule, X, wanted) for rule in self.rules)
-        right = any_satisfied(X, self._conjunctions()) == wanted
+    def _measured(self, X, is_label):
+        rules = tuple(with_precision(rule, X, is_label) for rule in self.rules)
+        right = any_satisfied(X, self._conjunctions()) == is_label
         return replace(self, rules=rules, fidelity=float(right.mean()))
 
     def _repr_html_(self):
@@ -391,39 +391,39 @@ def _drop(conjunctions, can_replace):
     ----------
     conjunctions : list of tuples of (feature, value) pairs
     can_replace : callable
-        ``can_replace(kept, place, shorter)``: whether ``kept[place]`` can be replaced
+        ``can_replace(rules, k, shorter)``: whether ``rules[k]`` can be replaced
         by a shorter conjunction, or dropped (``shorter`` is None).
 
     Returns
     -------
-    kept : list of tuples
+    rules : list of tuples
         None where a conjunction was dropped.
     """
-    kept = list(conjunctions)
-    for place, literals in enumerate(conjunctions):
+    rules = list(conjunctions)
+    for k, literals in enumerate(conjunctions):
         for literal in literals:
-            shorter = tuple(one for one in kept[place] if one != literal)
-            if can_replace(kept, place, shorter):
-                kept[place] = shorter
+            shorter = tuple(other for other in rules[k] if other != literal)
+            if can_replace(rules, k, shorter):
+                rules[k] = shorter
     # The last ones were chosen for the fewest samples.
-    for place in reversed(range(len(kept))):
-        if can_replace(kept, place, None):
-            kept[place] = None
-    return kept
+    for k in reversed(range(len(rules))):
+        if can_replace(rules, k, None):
+            rules[k] = None
+    return rules
 
 
-def _simplify_on_samples(conjunctions, X, wanted):
+def _simplify_on_samples(conjunctions, X, is_label):
     """Drop what can be dropped without more errors on some samples."""
     n_satisfied = np.zeros(X.shape[0], dtype=np.int64)
     for literals in conjunctions:
         n_satisfied += satisfied_by(X, literals)
-    max_errors = np.count_nonzero((n_satisfied > 0) != wanted)
+    max_errors = np.count_nonzero((n_satisfied > 0) != is_label)
 
-    def can_replace(kept, place, shorter):
-        change = -satisfied_by(X, kept[place]).astype(np.int64)
+    def can_replace(rules, k, shorter):
+        change = -satisfied_by(X, rules[k]).astype(np.int64)
         if shorter is not None:
             change += satisfied_by(X, shorter)
-        if np.count_nonzero((n_satisfied + change > 0) != wanted) > max_errors:
+        if np.count_nonzero((n_satisfied + change > 0) != is_label) > max_errors:
             return False
         np.add(n_satisfied, change, out=n_satisfied)
         return True
@@ -436,7 +436,7 @@ def _simplify_equivalently(conjunctions, max_steps):
 
     Returns
     -------
-    kept : list of tuples
+    rules : list of tuples
         None where a conjunction was dropped.
     n_undecided : int
         Number of tests that were given up for want of steps.
@@ -445,12 +445,12 @@ def _simplify_equivalently(conjunctions, max_steps):
     n_left, n_undecided = max_steps, 0
     share = max(1, max_steps // 100)
 
-    def can_replace(kept, place, shorter):
+    def can_replace(rules, k, shorter):
         nonlocal n_left, n_undecided
         # A shorter conjunction is weaker, and dropping one strengthens the DNF. So
         # one implication shows the equivalence.
         if shorter is None:
-            premise, others = masks[place], masks[:place] + masks[place + 1 :]
+            premise, others = masks[k], masks[:k] + masks[k + 1 :]
         else:
             premise, others = _as_masks(shorter), masks
         others = [mask for mask in others if mask is not None]
@@ -458,7 +458,7 @@ def _simplify_equivalently(conjunctions, max_steps):
         n_left -= n_steps
         n_undecided += answer is None
         if answer:
-            masks[place] = None if shorter is None else premise
+            masks[k] = None if shorter is None else premise
         return bool(answer)
 
     return _drop(conjunctions, can_replace), n_undecided
@@ -502,13 +502,14 @@ def implies(premise, dnf, max_steps):
         n_steps += len(conjunctions) or 1
         if n_steps > max_steps:
             return None, max_steps
-        left = _restrict(conjunctions, true, false)
-        if left is None:
+        restricted = _restrict(conjunctions, true, false)
+        if restricted is None:
             continue
         # Room for the rounding of the sum.
-        if sum(2.0 ** -_length(masks) for masks in left) < 1 - 1e-9:
+        if sum(2.0 ** -_length(masks) for masks in restricted) < 1 - 1e-9:
             return False, n_steps
-        stack.extend((*values, left) for values in _next_values(true, false, left))
+        for values in _next_values(true, false, restricted):
+            stack.append((*values, restricted))
     return True, n_steps
 
 
@@ -517,11 +518,11 @@ def _restrict(conjunctions, true, false):
 
     Returns
     -------
-    left : list of pairs of int or None
+    restricted : list of pairs of int or None
         The conjunctions that still depend on other features. None when one of them is
         satisfied.
     """
-    left = []
+    restricted = []
     for positive, negative in conjunctions:
         if positive & false or negative & true:
             continue
@@ -530,20 +531,20 @@ def _restrict(conjunctions, true, false):
             continue
         if not positive | negative:
             return None
-        left.append((positive, negative))
-    return left
+        restricted.append((positive, negative))
+    return restricted
 
 
-def _next_values(true, false, left):
+def _next_values(true, false, restricted):
     """List the values of further features with which the search continues."""
     any_positive = any_negative = 0
-    for positive, negative in left:
+    for positive, negative in restricted:
         any_positive |= positive
         any_negative |= negative
     pure = any_positive ^ any_negative
     if pure:
         return [(true | pure & any_negative, false | pure & any_positive)]
-    positive, negative = min(left, key=_length)
+    positive, negative = min(restricted, key=_length)
     bit = positive & -positive or negative & -negative
     # A conjunction of one literal is satisfied by the literal's own value.
     is_unit = _length((positive, negative)) == 1

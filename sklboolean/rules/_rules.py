@@ -63,13 +63,13 @@ class Rule:
     names: tuple | None = field(default=None, compare=False)
 
     def __repr__(self):
-        parts = [self.to_text()]
+        fields = [self.to_text()]
         if self.label is not None:
-            parts.append(f"label={self.label!r}")
+            fields.append(f"label={self.label!r}")
         numbers = ("weight", "contribution", "coverage", "precision")
         values = [(name, getattr(self, name)) for name in numbers]
-        parts += [f"{name}={value:.6g}" for name, value in values if value is not None]
-        return f"Rule({', '.join(parts)})"
+        fields += [f"{name}={value:.6g}" for name, value in values if value is not None]
+        return f"Rule({', '.join(fields)})"
 
     @property
     def n_literals(self):

@@ -219,7 +219,7 @@ class ScorecardClassifier(
         self.points_, self.calibration_slope_ = points[order], scale
         self.intercept_ = float(intercept / scale)
         self.coverages_ = np.array(
-            [np.count_nonzero(search.cover(one)) for one in self.conditions_], np.int64
+            [np.count_nonzero(search.cover(c)) for c in self.conditions_], np.int64
         )
         self._state = ConjunctionSum(
             tuple(self.conditions_),
@@ -318,11 +318,14 @@ class ScorecardClassifier(
         """The conditions as a list of `Rule`, whose weights are points."""
         check_is_fitted(self)
         names = self._names()
-        parts = zip(self.conditions_, self.points_, self.coverages_, strict=True)
+        scored = zip(self.conditions_, self.points_, self.coverages_, strict=True)
         return [
-            Rule(one, float(points), float(points), int(n), names=names_of(one, names))
-            for one, points, n in parts
-        ]
+            Rule(
+                condition, float(points), float(points), int(n),
+                names=names_of(condition, names),
+            )
+            for condition, points, n in scored
+        ]  # fmt: skip
 
     def _formula(self):
         return WeightedSum(

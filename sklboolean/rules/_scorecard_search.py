@@ -130,13 +130,13 @@ class ConditionSearch:
         places = np.argpartition(-gains, n_listed - 1, axis=None)[:n_listed]
         places = places[np.argsort(-gains.flat[places], kind="stable")]
         listed = [self._condition(p) for p in places if gains.flat[p] > 0]
-        return [one for one in listed if one not in card.conditions][:N_TRIED]
+        return [c for c in listed if c not in card.conditions][:N_TRIED]
 
-    def _condition(self, place):
-        """Return the condition at a place of the sums."""
+    def _condition(self, number):
+        """Return the condition of a number in the flattened sums."""
         if not self.has_pairs:
-            return ((int(place), True),)
-        kind, first, second = np.unravel_index(place, self._is_allowed.shape)
+            return ((int(number), True),)
+        kind, first, second = np.unravel_index(number, self._is_allowed.shape)
         if first == second:
             return ((int(first), True),)
         return tuple(sorted([(int(first), kind < 2), (int(second), kind < 1)]))
@@ -153,10 +153,10 @@ class ConditionSearch:
     def exchanged(self, card):
         """Leave out each condition in turn, or exchange it, where this is better."""
         for condition in card.conditions:
-            kept = [k for k, one in enumerate(card.conditions) if one != condition]
+            others = [k for k, c in enumerate(card.conditions) if c != condition]
             shorter = self.fitted(
-                tuple(card.conditions[k] for k in kept),
-                np.r_[card.weights[0], card.weights[1:][kept]],
+                tuple(card.conditions[k] for k in others),
+                np.r_[card.weights[0], card.weights[1:][others]],
             )
             card = min(card, self.extended(shorter), key=attrgetter("objective"))
         return card

@@ -230,7 +230,7 @@ def _largest_coefficients(dual, n_rules, sign):
     """Keep the samples that can matter when every sample is a single feature."""
     factor = {"positive": 1, "negative": -1}.get(sign, np.sign(dual.coefficients))
     order = np.argsort(-factor * dual.coefficients, kind="stable")[:n_rules]
-    kept = np.sort(order)
+    largest = np.sort(order)
     return replace(
-        dual, samples=dual.samples[kept], coefficients=dual.coefficients[kept]
+        dual, samples=dual.samples[largest], coefficients=dual.coefficients[largest]
     )
