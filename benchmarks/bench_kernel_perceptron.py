@@ -125,8 +125,7 @@ def fit_against_gram(n_samples, repeats):
     rows, notes = [], []
     for name, parameters in LEARNERS.items():
         ours = KernelPerceptron(
-            max_iter=N_EPOCHS, shuffle=False, average=None, normalize=False,
-            n_orders=1, margin=0, early_stopping=False, **parameters,
+            max_iter=N_EPOCHS, average=None, n_orders=0, margin=0, **parameters,
         ).fit(X, y)  # fmt: skip
         notes.append(f"{name}: {ours.n_support_} support rows, ")
         notes[-1] += f"the same mistakes in each epoch, {ours.mistakes_per_epoch_}"

@@ -87,8 +87,7 @@ class Labels(ClassifierMixin, BaseEstimator):
         # All samples become support vectors, with their labels as coefficients.
         perceptron = KernelPerceptron(
             ConjunctionKernel(max_literals=4, monotone=False, normalize=False),
-            average=None, max_iter=1, margin=1e300,
-            shuffle=False,
+            average=None, max_iter=1, margin=1e300, n_orders=0,
         ).fit(X, y)  # fmt: skip
         self.dnf_ = extract_dnf(
             perceptron, X, y, monotone=self.monotone, min_fidelity=0,

@@ -111,10 +111,6 @@ CASES = {
     "gaussian_process_classifier": Case(
         BooleanGaussianProcessClassifier(), {"max_iter": 2}
     ),
-    "gaussian_process_classifier_projected": Case(
-        BooleanGaussianProcessClassifier(max_exact=0, n_components=40),
-        {"max_iter": 2},
-    ),
     "gaussian_process_regressor": Case(
         BooleanGaussianProcessRegressor(), {"max_iter": 2}
     ),
@@ -122,10 +118,10 @@ CASES = {
     "kernel_perceptron_plain": Case(plain_perceptron(), {}),
     "kernel_perceptron_precomputed": Case(plain_perceptron("precomputed")),
     "kernel_perceptron_voted": Case(
-        plain_perceptron(average="voted", margin=1.0, margin_type="relative"), {}
+        plain_perceptron(average="voted", margin=1.0), {}
     ),
     "kernel_perceptron_last": Case(
-        plain_perceptron(average=None, multi_class="joint", tie="negative")
+        plain_perceptron(average=None, multi_class="joint")
     ),
     "kernel_perceptron_joint": Case(
         plain_perceptron(multi_class="joint", warm_start=True),
@@ -142,7 +138,7 @@ CASES = {
     ),
     "kernel_perceptron_tanimoto": Case(plain_perceptron(TanimotoKernel())),
     "kernel_perceptron_function": Case(
-        plain_perceptron(KernelFunction(), fit_intercept=False)
+        plain_perceptron(KernelFunction())
     ),
     "kernel_perceptron_literals": Case(
         plain_perceptron(max_literals=None, monotone=False, class_weight="balanced")

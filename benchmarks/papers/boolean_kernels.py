@@ -32,8 +32,7 @@ from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
 from sklboolean.kernels import ConjunctionKernel
 from sklboolean.theory import n_conjunctions, winnow_mistake_bound
 
-# Mistake-driven, one pass, in order. The empty conjunction is one of the features, so
-# there is no other constant.
+# Mistake-driven, one pass, in order.
 ONE_PASS = {"average": None, "margin": 0.0, "max_iter": 1, "shuffle": False}
 KERNELS = {
     "all": {"monotone": False, "max_literals": None},
@@ -46,9 +45,9 @@ FORCED = {20: 32, 30: 136, 40: 621, 50: 2907, 60: 13659}
 
 def kernel_perceptron(**kernel):
     """Return the perceptron of the paper over conjunctions, the empty one included."""
-    return KernelPerceptron(
-        ConjunctionKernel(normalize=False, **kernel), fit_intercept=False, **ONE_PASS
-    )
+    # The empty conjunction is the constant that KernelPerceptron adds to a kernel.
+    kernel = ConjunctionKernel(min_literals=1, normalize=False, **kernel)
+    return KernelPerceptron(kernel, average=None, margin=0.0, max_iter=1, n_orders=0)
 
 
 # -- Theorem 3: the expansion ---------------------------------------------------------

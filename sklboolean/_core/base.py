@@ -345,8 +345,8 @@ class OnlineClassifier(
 
         In each epoch every partition is trained from the same state, in its own order,
         as one joblib task; then the states are averaged. One partition gives the model
-        of ``fit`` with ``shuffle=False``. The model depends neither on ``n_jobs`` nor
-        on joblib's backend.
+        of ``fit`` in the order of the samples. The model depends neither on the number
+        of jobs nor on joblib's backend.
 
         Parameters
         ----------
@@ -418,7 +418,7 @@ class OnlineClassifier(
 
     def _worker(self, info):
         """Copy what a task on a partition needs of this classifier."""
-        worker = clone(self).set_params(shuffle=False)
+        worker = clone(self).set_params(**self._in_given_order())
         worker.classes_ = self.classes_
         info.schema.set_attributes(worker)
         return worker
@@ -441,6 +441,14 @@ class OnlineClassifier(
                 break
         progress.finish()
         return state, history
+
+    def _in_given_order(self):
+        """Name the parameters with which ``fit`` keeps the order of the samples."""
+        return {"shuffle": False}
+
+    def _of_second_model(self):
+        """Name parameters of the second model that differ."""
+        return {"random_state": 0, "early_stopping": False}
 
     def _has_converged(self, history):
         """Whether more epochs would change nothing."""
@@ -476,7 +484,7 @@ class OnlineClassifier(
         if one_pass or self.max_iter == 1:
             step = 8
         second.max_iter = max(1, self.max_iter // part)
-        vars(second).update(random_state=0, early_stopping=False, n_orders=1)
+        vars(second).update(self._of_second_model())
         samples = np.arange(len(codes)) if samples is None else samples
         rng = np.random.default_rng(0)
         own, others = one_of_each_few(samples, codes[samples], step, rng)

@@ -18,12 +18,13 @@ def kernel_sum(model):
     Returns
     -------
     formula : WeightedSum or None
-        None for other models, for ``normalize=True``, and for kernels that weigh more
-        than 10,000 conjunctions or are not weightings of conjunctions by their length.
+        None for other models, for scores that are divided by norms, and for kernels
+        that weigh more than 10,000 conjunctions or are not weightings of conjunctions
+        by their length.
     """
     if not isinstance(model, KernelPerceptron | BooleanSVC):
         return None
-    is_normalized = getattr(model, "normalize", False)
+    is_normalized = isinstance(model, KernelPerceptron) and model.is_normalized_
     if is_normalized or getattr(model.kernel_, "normalize", False):
         return None  # the sum is divided by the norm of the sample
     targets = model.classes_.tolist() if len(model.classes_) > 2 else [None]

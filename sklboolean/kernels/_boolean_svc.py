@@ -19,10 +19,11 @@ from sklboolean._core.base import (
 from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import fit_slope, held_out_parts
 from sklboolean._core.damage import require, require_shape
+from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.packed_partitions import PackedPartitionsMixin
 from sklboolean._core.parallel import count_threads
-from sklboolean._core.parameters import check_choice, check_integer, check_real, is_auto
+from sklboolean._core.parameters import check_choice, check_real, is_auto
 from sklboolean._core.progress import (
     SILENT,
     CallbackSupportMixin,
@@ -45,6 +46,7 @@ from sklboolean.kernels._soft_margin import BitKernel, merge_equal_samples, solv
 N_SPREAD_SAMPLES = 256
 ENTRIES_AT_A_TIME = 2**20
 LEAST_FOR_THREADS = 8192  # distinct samples, where several scores are trained
+MAX_BLOCKS = 10_000  # that are solved, for each score
 AUTO_FACTOR = 1.5
 # The rule for decay: the least mean of the normalised kernel between two samples.
 LEAST_SIMILARITY = 0.03
@@ -160,6 +162,20 @@ def scores_of_classes(scores, pairs):
     return smallest
 
 
+def _decay_in_kernel(name, value, params):
+    """Use kernel=ConjunctionKernel(min_literals=1, decay=...) instead."""
+    is_named = isinstance(params["kernel"], str) and params["kernel"] == "conjunction"
+    if is_named and not is_auto(value, "decay"):
+        params["kernel"] = ConjunctionKernel(
+            min_literals=1, max_literals=params["max_literals"],
+            monotone=params["monotone"], decay=value,
+        )  # fmt: skip
+
+
+@old_parameters(
+    decay=_decay_in_kernel,
+    max_iter=Gone(MAX_BLOCKS, "Raise tol, or lower C, for fits that take too long."),
+)
 class BooleanSVC(
     CallbackSupportMixin, PackedPartitionsMixin, FeatureSharesMixin,
     DecisionClassifierMixin, TableScoreMixin, ClassifierMixin, BaseEstimator,
@@ -173,8 +189,13 @@ class BooleanSVC(
     Parameters
     ----------
     kernel : str or kernel object, default="conjunction"
-        "conjunction" uses ``max_literals``, ``monotone`` and ``decay`` and divides the
-        kernel by the norms of both samples. "linear", "rbf", "poly", "disjunction",
+        "conjunction" uses ``max_literals`` and ``monotone`` and divides the kernel by
+        the norms of both samples. A conjunction of *l* literals counts ``decay**l``
+        with a decay of 1 for most tables. Where samples share few features, as in text,
+        long conjunctions make each sample similar to itself only: then 1 is halved
+        until the mean of ``K(x, z)`` over pairs of 256 samples is at least 0.03. Give
+        ``ConjunctionKernel(min_literals=1, decay=1)`` if few conjunctions of three
+        features decide. "linear", "rbf", "poly", "disjunction",
         "dnf", "cnf" and "tanimoto" use the defaults of their objects; give an object
         such as ``RBFKernel(gamma=0.1)`` to set parameters.
     C : float or "auto", default="auto"
@@ -193,19 +214,11 @@ class BooleanSVC(
         True uses only conjunctions without negated features, for
         ``kernel="conjunction"``. Set it to False for switches, sensors and game boards;
         one-hot columns need no negations.
-    decay : float or "auto", default="auto"
-        A conjunction of *l* literals counts ``decay**l``, for ``kernel="conjunction"``;
-        above 0. "auto" is 1 for most tables. Where samples share few features, as in
-        text, long conjunctions make each sample similar to itself only: then 1 is
-        halved until the mean of ``K(x, z)`` over pairs of 256 samples is at least 0.03.
-        Set it to 1 if few conjunctions of three features decide.
     class_weight : dict, "balanced" or None, default=None
         Factor of ``C`` for each class. Set it if mistakes on one class cost more.
     tol : float, default=1e-3
         Training stops when no two samples violate the conditions of optimality by
         more. A smaller value takes longer and changes few predictions.
-    max_iter : int, default=10000
-        Maximum number of blocks of samples that are solved, for each score.
     multi_class : {"ovo", "ovr"}, default="ovo"
         How three classes or more are trained. "ovo" trains one score for each pair of
         classes; the score of a class is that against its strongest rival. "ovr" trains
@@ -299,17 +312,15 @@ class BooleanSVC(
 
     def __init__(
         self, kernel="conjunction", *, C="auto", max_literals=3, monotone=True,
-        decay="auto", class_weight=None, tol=1e-3, max_iter=10000, multi_class="ovo",
-        binarize=0.0, n_jobs=None, verbose=0,
+        class_weight=None, tol=1e-3, multi_class="ovo", binarize=0.0, n_jobs=None,
+        verbose=0,
     ):  # fmt: skip
         self.kernel = kernel
         self.C = C
         self.max_literals = max_literals
         self.monotone = monotone
-        self.decay = decay
         self.class_weight = class_weight
         self.tol = tol
-        self.max_iter = max_iter
         self.multi_class = multi_class
         self.binarize = binarize
         self.n_jobs = n_jobs
@@ -347,7 +358,7 @@ class BooleanSVC(
         Warns
         -----
         ConvergenceWarning
-            If ``max_iter`` blocks were not enough.
+            If 10,000 blocks of samples were not enough for a score.
         """
         y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
@@ -376,24 +387,21 @@ class BooleanSVC(
             progress.finish()
         if max(solution.gap for _, solution in solutions) > self.tol:
             warn_user(
-                f"Training stopped after {self.max_iter} blocks before tol={self.tol} "
-                "was reached. Increase max_iter or tol, or lower C.",
+                f"Training stopped after {MAX_BLOCKS} blocks before tol={self.tol} "
+                "was reached. Increase tol, or lower C.",
                 ConvergenceWarning,
             )
         return self
 
     def _check_params(self):
         """Check the parameters and make the kernel object."""
-        for name in ("C", "decay"):
-            if not is_auto(getattr(self, name), name):
-                check_real(getattr(self, name), name, 0, strict=True)
+        if not is_auto(self.C, "C"):
+            check_real(self.C, "C", 0, strict=True)
         check_real(self.tol, "tol", 0, strict=True)
-        check_integer(self.max_iter, "max_iter", 1)
         check_choice(self.multi_class, "multi_class", ("ovo", "ovr"))
         if self.kernel == "conjunction":
-            decay = 1.0 if is_auto(self.decay, "decay") else self.decay
             shape = {"max_literals": self.max_literals, "monotone": self.monotone}
-            return ConjunctionKernel(min_literals=1, decay=decay, **shape)
+            return ConjunctionKernel(min_literals=1, **shape)
         if isinstance(self.kernel, str) and self.kernel in KERNELS:
             return KERNELS[self.kernel]()
         if not hasattr(self.kernel, "formula") or isinstance(self.kernel, type):
@@ -421,7 +429,7 @@ class BooleanSVC(
 
     def _choose_decay(self, bits, weights):
         """Halve the decay until samples are similar on average."""
-        if not (self.kernel == "conjunction" and is_auto(self.decay, "decay")):
+        if self.kernel != "conjunction":
             return bits
         n_halvings = 0 if self.max_literals == 1 else MAX_HALVINGS
         for k in range(1, 1 + n_halvings):
@@ -456,7 +464,7 @@ class BooleanSVC(
                 own = np.flatnonzero((codes == first) | (codes == second))
             part = bits if len(own) == len(whole) else bits.part(own)
             y = np.where(codes[own] == second, 1.0, -1.0)
-            return own, solve_dual(part, y, box[own], self.tol, self.max_iter, report)
+            return own, solve_dual(part, y, box[own], self.tol, MAX_BLOCKS, report)
 
         if n_classes == 2:
             return [solve(0, 1, lambda gap: progress.step(lambda: f"gap {gap:.3g}"))]

@@ -31,13 +31,12 @@ cdef class ScoredExamples:
         const int32_t[::1] codes
         const double[::1] margins
         Py_ssize_t n_scores
-        bint tie_positive
         double slack, margin_slack
 
     def __init__(self, rule, double[:, ::1] scores, const int32_t[::1] codes,
                  const double[::1] margins, double slack, double margin_slack):
         """``rule`` is an `UpdateRule`; the slacks are bounds on relative rounding errors."""
-        self.n_scores, self.tie_positive = rule.n_scores, rule.tie_positive
+        self.n_scores = rule.n_scores
         self.scores, self.codes, self.margins = scores, codes, margins
         self.slack, self.margin_slack = slack, margin_slack
         require(self.n_scores >= 1 and margins.shape[0] >= codes.shape[0]
@@ -64,8 +63,8 @@ cdef class ScoredExamples:
                 return UNDECIDED
             if error + margin_slack > 0 and fabs(f - margin) <= error + margin_slack:
                 return UNDECIDED
-            # A score of 0 predicts the second class when ties are positive.
-            wrong = f < 0 or (f == 0 and (code == 1) != self.tie_positive)
+            # A score of 0 predicts the second class.
+            wrong = f < 0 or (f == 0 and not code)
             if wrong:
                 return MISTAKE
             return UPDATE if f < margin else PASS
@@ -180,14 +179,13 @@ cdef class Hypotheses:
         const int32_t[::1] numbers
         const double[::1] deltas
         Py_ssize_t n_scores
-        bint tie_positive
         double slack
         double[:, ::1] state
 
-    def __init__(self, rows, numbers, deltas, survivals, tie_positive, slack, state):
+    def __init__(self, rows, numbers, deltas, survivals, slack, state):
         self.rows, self.survivals = rows, survivals
         self.numbers, self.deltas = numbers, deltas
-        self.tie_positive, self.slack, self.state = tie_positive, slack, state
+        self.slack, self.state = slack, state
         self.n_scores = self.state.shape[0] // 2
         cdef Py_ssize_t n_updates = self.rows.shape[0]
         require(self.survivals.shape[0] == n_updates + 1
@@ -230,8 +228,7 @@ cdef class Hypotheses:
                         if slack > 0 and u > 0 and fabs(f) <= bound(state, 0, 0, 1, slack):
                             undecided[i] = 1
                             break
-                        votes[i, 0] += survivals[u] if f > 0 or (
-                            f == 0 and self.tie_positive) else -survivals[u]
+                        votes[i, 0] += survivals[u] if f >= 0 else -survivals[u]
                         continue
                     best = 0
                     for k in range(1, n_scores):

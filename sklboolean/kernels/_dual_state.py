@@ -131,14 +131,12 @@ class DualState:
         """The state prepared to score samples."""
         return DualModel(self)
 
-    def decision(self, table, *, tie_positive=True, n_jobs=None):
+    def decision(self, table, *, n_jobs=None):
         """Compute the decision for each sample of a table.
 
         Parameters
         ----------
         table : ndarray of uint64 words, csr_array, or kernel matrix
-        tie_positive : bool
-            With two classes, whether a score of 0 predicts the second one.
         n_jobs : int or None
             Number of threads.
 
@@ -146,13 +144,13 @@ class DualState:
         -------
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes), float64
         """
-        decision = self.model.scores(table, tie_positive, n_jobs)
+        decision = self.model.scores(table, n_jobs)
         if self.config.normalize:
             decision /= self.unit * self.model.norms(table)[:, np.newaxis]
         if decision.shape[1] > 1:
             return decision
         # A tie predicts the second class, and so must its score.
-        return break_ties(decision[:, 0]) if tie_positive else decision[:, 0]
+        return break_ties(decision[:, 0])
 
     @property
     def unit(self):
@@ -440,12 +438,12 @@ class DualModel:
             evaluator = make_evaluator(self.state.config, table)
         return kernel_norms(evaluator, queries)
 
-    def scores(self, table, tie_positive, n_jobs):
+    def scores(self, table, n_jobs):
         """Compute the score of each sample, shape (n_samples, n_scores), float64."""
         support, queries = self._lay_out(table)
         evaluator = self.evaluator.with_threads(n_jobs)
         if self.votes:
-            return self._all_votes(evaluator, support, queries, tie_positive)
+            return self._all_votes(evaluator, support, queries)
         sums = np.zeros((len(self.weights), len(queries)))
         evaluator.add_queries(support, self.weights, queries, sums, exact=self.is_exact)
         # Without exact arithmetic both exponents are 0.
@@ -482,21 +480,21 @@ class DualModel:
             row[winner] = np.nextafter(row.max(), np.inf)
         return row
 
-    def _all_votes(self, evaluator, support, queries, tie_positive):
-        """Let the hypotheses of each problem vote, as float64."""
+    def _all_votes(self, evaluator, support, queries):
+        """Count the votes of the hypotheses of each problem, as float64."""
         history, n_scores = self.state.update_history, len(self.coef)
         if n_scores == 1 or self.state.config.joint:
             problems = [(history, n_scores)]
         else:
             problems = [(history[:, history[1] == k], 1) for k in range(n_scores)]
         votes = [
-            self._vote(evaluator, support, changes, queries, height, tie_positive)
+            self._vote(evaluator, support, changes, queries, height)
             for changes, height in problems
         ]
         return np.hstack(votes).astype(np.float64)
 
-    def _vote(self, evaluator, rows, changes, queries, n_scores, tie_positive):
-        """Let every hypothesis of one problem vote.
+    def _vote(self, evaluator, rows, changes, queries, n_scores):
+        """Count the votes of all hypotheses of one problem.
 
         With one score the votes are +1 and -1. With more, a vote goes to the class of
         the largest score. A hypothesis votes once for each example that it survived.
@@ -516,7 +514,7 @@ class DualModel:
         run = np.ascontiguousarray(positions), numbers.astype(np.int32)
         run = *run, deltas.astype(np.float64), survivals
         state = np.empty((2 * n_scores, 1))
-        hypotheses = Hypotheses(*run, tie_positive, slack, state)
+        hypotheses = Hypotheses(*run, slack, state)
         step = max(1, PAIRS_AT_A_TIME // max(1, len(rows)))
         for first in range(0, len(queries), step):
             part = slice(first, min(first + step, len(queries)))
@@ -526,9 +524,7 @@ class DualModel:
         for i in np.flatnonzero(undecided).tolist():
             counts = evaluator.counts(rows, queries.take(slice(i, i + 1)))
             terms = zip(positions, numbers, deltas, strict=True)
-            votes[i] = _exact_votes(
-                table, counts, terms, survivals, n_scores, tie_positive
-            )
+            votes[i] = _exact_votes(table, counts, terms, survivals, n_scores)
         return votes
 
 
@@ -545,7 +541,7 @@ def _unclear(sums, bounds):
     return unclear
 
 
-def _exact_votes(table, counts, terms, survivals, n_scores, tie_positive):
+def _exact_votes(table, counts, terms, survivals, n_scores):
     """Count the votes for one sample with Python integers."""
     values = {c: table.numerator(c) for c in np.unique(counts).tolist()}
     kernel = [values[c] for c in counts.tolist()]
@@ -555,8 +551,7 @@ def _exact_votes(table, counts, terms, survivals, n_scores, tie_positive):
             position, hypothesis, delta = map(int, term)
             scores[hypothesis] += delta * kernel[position]
         if n_scores == 1:
-            positive = scores[0] > 0 or (scores[0] == 0 and tie_positive)
-            votes[0] += survival if positive else -survival
+            votes[0] += survival if scores[0] >= 0 else -survival
         else:
             votes[scores.index(max(scores))] += survival
     return votes

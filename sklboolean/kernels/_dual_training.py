@@ -37,20 +37,14 @@ class UpdateRule:
     ----------
     n_scores : int
         1 for two classes; the number of classes if they are learned jointly.
-    tie_positive : bool
-        With one score, whether a score of 0 predicts the second class.
     margin : float
-        Update also if the score is correct by less than this.
-    relative : bool
-        Multiply the margin by sqrt(K(x, x)).
+        Update also if the score is correct by less than this times sqrt(K(x, x)).
     resolution : int
         Coefficients are integers over this power of two.
     """
 
     n_scores: int
-    tie_positive: bool = True
     margin: float = 0.0
-    relative: bool = False
     resolution: int = 1
 
     def margins(self, evaluator, rows):
@@ -58,8 +52,6 @@ class UpdateRule:
         if not self.margin:
             return np.zeros(len(rows))
         margin = self.margin * self.resolution
-        if not self.relative:
-            return np.full(len(rows), np.ldexp(margin, -evaluator.shift))
         # The kept scores are divided by 2**shift, and so is the diagonal.
         root = np.sqrt(np.maximum(evaluator.diagonal(rows), 0))
         half = evaluator.shift // 2
@@ -86,7 +78,7 @@ class UpdateRule:
         if self.n_scores == 1:
             rival = 0
             lead = values[0] if code else -values[0]
-            wrong = lead < 0 or (lead == 0 and (code == 1) != self.tie_positive)
+            wrong = lead < 0 or (lead == 0 and not code)
         else:
             others = [k for k in range(self.n_scores) if k != code]
             rival = max(others, key=lambda k: (values[k], -k))
@@ -95,10 +87,7 @@ class UpdateRule:
         if wrong:
             return MISTAKE, rival
         margin = Fraction(self.margin) * self.resolution
-        if self.relative:
-            near = lead**2 < margin**2 * own_value * 2**scale
-        else:
-            near = lead < margin * 2**scale
+        near = lead**2 < margin**2 * own_value * 2**scale
         return (UPDATE if near else 0), rival
 
     def change(self, code, rival, weight):
@@ -151,8 +140,7 @@ class DualRun:
         self.history, self.changes = History(), []
         self.margins = rule.margins(evaluator, rows)[self.n_old :]
         # Bound on the relative rounding error of margins, where decisions are exact.
-        is_rounded = rule.relative and evaluator.table is not None
-        self.margin_slack = 2.0**-50 if is_rounded else 0.0
+        self.margin_slack = 0.0 if evaluator.table is None else 2.0**-50
 
     def train(self, max_iter, rng=None, progress=SILENT):
         """Train for at most ``max_iter`` epochs; stop after one without an update.

@@ -188,7 +188,7 @@ class ProjectedProcess:
         except LinAlgError as error:
             raise ValueError(
                 "sample_weight is too large for the precision of float64. Divide it by "
-                "a number, or set max_exact to the number of samples."
+                "a number."
             ) from error
         white_coef = cho_solve((factor, False), right)
         coef = solve_triangular(self.root, white_coef)

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import as_words, unpack_words
 from sklboolean._core.damage import require, require_shape
+from sklboolean._core.deprecation import Gone
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean
@@ -32,6 +33,15 @@ from sklboolean.kernels._relevance_weights import (
     column_values,
 )
 
+N_EVIDENCE = 500  # distinct samples on which the relevances are learned, in n**3
+MAX_EXACT = 2000  # distinct samples of an exact process, whose pairs take 8 bytes
+N_BASIS = 1000  # distinct samples that span the process of more
+SIZES = "Give fewer samples, or use BooleanSVC for many."
+OLD_PARAMETERS = {
+    "n_evidence": Gone(N_EVIDENCE, SIZES),
+    "max_exact": Gone(MAX_EXACT, SIZES),
+    "n_components": Gone(N_BASIS, SIZES),
+}
 MOST_BITS = 2**33
 NEGLIGIBLE = 1e-12
 MOST_SIMILARITIES = 2**22  # of a part of the background
@@ -176,13 +186,10 @@ class GaussianProcess(CallbackSupportMixin, BaseEstimator):
     _unit = 1.0  # of posterior means
 
     def __init__(
-        self, *, feature_groups=None, n_evidence=500, max_exact=2000, n_components=1000,
-        max_iter=15, binarize=0.0, random_state=None, n_jobs=None, verbose=0,
+        self, *, feature_groups=None, max_iter=15, binarize=0.0, random_state=None,
+        n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.feature_groups = feature_groups
-        self.n_evidence = n_evidence
-        self.max_exact = max_exact
-        self.n_components = n_components
         self.max_iter = max_iter
         self.binarize = binarize
         self.random_state = random_state
@@ -195,9 +202,6 @@ class GaussianProcess(CallbackSupportMixin, BaseEstimator):
         return tags
 
     def _check_params(self):
-        check_integer(self.n_evidence, "n_evidence", 2)
-        check_integer(self.max_exact, "max_exact", 0)
-        check_integer(self.n_components, "n_components", 1)
         check_integer(self.max_iter, "max_iter", 0)
 
     def _bits(self, X, y="no_validation", *, reset=True, **options):
@@ -236,7 +240,7 @@ class GaussianProcess(CallbackSupportMixin, BaseEstimator):
         frame = Frame.lay_out(self.feature_groups, names, bits)
         samples, number = DistinctSamples.merge(frame.levels, targets, weights)
         order = rng.permutation(len(samples))
-        chosen = np.sort(order[: self.n_evidence])
+        chosen = np.sort(order[:N_EVIDENCE])
 
         def report(value):
             return progress.step(partial("objective {:.6g}".format, value))
@@ -246,8 +250,8 @@ class GaussianProcess(CallbackSupportMixin, BaseEstimator):
         )
         parts = Hyperparameters.from_logs(logs)
         basis = np.arange(len(samples))
-        if len(samples) > self.max_exact:
-            basis = np.sort(order[: self.n_components])
+        if len(samples) > MAX_EXACT:
+            basis = np.sort(order[:N_BASIS])
         return LearnedKernel(frame, samples, number, order, chosen, basis, parts)
 
     def _set_fitted_attributes(self, learned, weights, coef, *factors):

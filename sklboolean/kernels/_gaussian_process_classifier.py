@@ -10,12 +10,17 @@ from sklboolean._core.base import (
 )
 from sklboolean._core.bits import targets_of
 from sklboolean._core.damage import require
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.labels import encode_classes, margins_of_labels
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.weights import check_class_totals, checked_weights
 from sklboolean.kernels._evidence import DistinctSamples
 from sklboolean.kernels._gaussian_posterior import ExactProcess
-from sklboolean.kernels._gaussian_process import GaussianProcess, samples_in_use
+from sklboolean.kernels._gaussian_process import (
+    OLD_PARAMETERS,
+    GaussianProcess,
+    samples_in_use,
+)
 from sklboolean.kernels._logistic_posterior import (
     fit_slope_and_offsets,
     logistic_posterior,
@@ -23,6 +28,7 @@ from sklboolean.kernels._logistic_posterior import (
 from sklboolean.kernels._relevance_weights import LevelPairs
 
 
+@old_parameters(**OLD_PARAMETERS)
 class BooleanGaussianProcessClassifier(
     DecisionClassifierMixin, TableScoreMixin, ClassifierMixin, GaussianProcess
 ):
@@ -40,17 +46,6 @@ class BooleanGaussianProcessClassifier(
         A label for each feature; features of one label are one column. None: columns
         are read from feature names such as those of `BooleanEncoder` ("age <= 30",
         "color = red"); without names each feature is a column.
-    n_evidence : int, default=500
-        Number of distinct samples on which the relevances are learned, at least 2.
-        Larger values are more accurate if many columns are relevant. The time grows
-        with the cube.
-    max_exact : int, default=2000
-        Maximum number of distinct samples for an exact process, which takes 8 bytes for
-        each pair of them. With more samples the process is projected on `n_components`
-        of them.
-    n_components : int, default=1000
-        Number of distinct samples that span the projected process. The time grows with
-        the number of samples times its square.
     max_iter : int, default=15
         Maximum number of steps that change the relevance of each column. 0: all columns
         have the relevance 1, and only the other parameters of the kernel are chosen by
@@ -113,6 +108,10 @@ class BooleanGaussianProcessClassifier(
 
     Notes
     -----
+    The relevances are learned on 500 distinct samples at most. The process is exact for
+    up to 2000 distinct samples, and takes 8 bytes for each pair of them; of more it is
+    projected on 1000 of them.
+
     With u_j, the relevance times the similarity of two samples in column j, and e_d,
     the sum of all products of d different u_j, the kernel is w0 + w1 e1 + w2 e2 + w3 e3
     + w4 prod_j (1 + b u_j) / (1 + b a_j). The similarity is 1 for equal levels and 0

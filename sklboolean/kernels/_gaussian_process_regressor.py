@@ -5,12 +5,18 @@ from sklearn.base import RegressorMixin
 
 from sklboolean._core.base import TableScoreMixin, restore_on_error
 from sklboolean._core.bits import targets_of
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.parameters import check_choice
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.weights import checked_weights
-from sklboolean.kernels._gaussian_process import GaussianProcess, samples_in_use
+from sklboolean.kernels._gaussian_process import (
+    OLD_PARAMETERS,
+    GaussianProcess,
+    samples_in_use,
+)
 
 
+@old_parameters(**OLD_PARAMETERS)
 class BooleanGaussianProcessRegressor(TableScoreMixin, RegressorMixin, GaussianProcess):
     """Gaussian process over all conjunctions of columns, for real targets.
 
@@ -24,17 +30,6 @@ class BooleanGaussianProcessRegressor(TableScoreMixin, RegressorMixin, GaussianP
         A label for each feature; features of one label are one column. None: columns
         are read from feature names such as those of `BooleanEncoder` ("age <= 30",
         "color = red"); without names each feature is a column.
-    n_evidence : int, default=500
-        Number of distinct samples on which the relevances are learned, at least 2.
-        Larger values are more accurate if many columns are relevant. The time grows
-        with the cube.
-    max_exact : int, default=2000
-        Maximum number of distinct samples for an exact process, which takes 8 bytes for
-        each pair of them. With more samples the process is projected on `n_components`
-        of them.
-    n_components : int, default=1000
-        Number of distinct samples that span the projected process. The time grows with
-        the number of samples times its square.
     max_iter : int, default=15
         Maximum number of steps that change the relevance of each column. 0: all columns
         have the relevance 1, and only the other parameters of the kernel are chosen by

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import OnlineClassifier
+from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
@@ -29,6 +30,70 @@ LEAST_FOR_THREADS = 8192  # samples
 LENGTHS = (3, 1)  # of conjunctions, for max_literals="auto"
 
 
+class _Intercept(Gone):
+    def __call__(self, name, value, params):
+        # A kernel that counts the empty conjunction has an intercept already.
+        kernel = params["kernel"]
+        counts_empty = isinstance(kernel, ConjunctionKernel) and not kernel.normalize
+        if not value and counts_empty and kernel.min_literals == 0:
+            params["kernel"] = clone(kernel).set_params(min_literals=1)
+            return
+        super().__call__(name, value, params)
+
+
+def _order_in_n_orders(name, value, params):
+    """Use n_orders=0 for the order of the samples instead of shuffle=False."""
+    if not value:
+        params["n_orders"] = 0
+
+
+class _Normalize(Gone):
+    def __call__(self, name, value, params):
+        kernel, max_literals = params["kernel"], params["max_literals"]
+        is_named = isinstance(kernel, str) and kernel == "conjunction"
+        has_no_norms = max_literals is None or params["average"] == "voted"
+        if value or not is_named or has_no_norms:
+            return
+        if is_auto(max_literals, "max_literals"):
+            if params["early_stopping"]:  # the length would be chosen
+                super().__call__(name, value, params)
+            max_literals = LENGTHS[0]
+        params["kernel"] = ConjunctionKernel(
+            min_literals=1, max_literals=max_literals, monotone=params["monotone"],
+            normalize=False,
+        )  # fmt: skip
+
+
+def _tie_is_positive(name, value, params):
+    """A score of 0 predicts the second class."""
+    if value != "positive":
+        raise ValueError(
+            f"tie={value!r} is not supported since version 0.3: a score of 0 predicts "
+            "the second class. Swap the two classes, as by y = ~y, for the other rule."
+        )
+
+
+class _RelativeMargin(Gone):
+    def __call__(self, name, value, params):
+        if params["margin"] != 0:
+            super().__call__(name, value, params)
+
+
+@old_parameters(
+    normalize=_Normalize(
+        True,
+        "Use kernel=ConjunctionKernel(min_literals=1, max_literals=3, "
+        "normalize=False).",
+    ),
+    shuffle=_order_in_n_orders,
+    tie=_tie_is_positive,
+    margin_type=_RelativeMargin(
+        "relative", "For other margins, give a kernel whose K(x, x) is constant."
+    ),
+    fit_intercept=_Intercept(
+        True, "Subtract 1 from a kernel function: kernel=lambda A, B: K(A, B) - 1."
+    ),
+)
 class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
     """Perceptron over all conjunctions of Boolean features, with exact signs.
 
@@ -44,7 +109,12 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         "disjunction", "dnf", "cnf" and "tanimoto" use the defaults of their objects;
         give an object such as ``RBFKernel(gamma=0.1)`` to set parameters. A callable
         receives two float64 arrays of zeros and ones. "precomputed": X is a kernel
-        matrix.
+        matrix. 1 is added to every kernel: the intercept, or empty conjunction.
+
+        With "conjunction" and a ``max_literals``, updates and scores are divided by
+        ``sqrt(K(x, x))``, so that a sample with many true features does not count for
+        more than one with few; not so with "voted", and with an object such as
+        ``ConjunctionKernel(min_literals=1, normalize=False)``.
     max_literals : int, "auto" or None, default="auto"
         Maximum number of literals of a conjunction, for ``kernel="conjunction"``. Try 1
         to 4. "auto": 3 or 1, whichever has the smaller log-loss on the samples that
@@ -55,23 +125,18 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         True uses only conjunctions without negated features, for
         ``kernel="conjunction"``. Set it to False for switches, sensors and game boards;
         one-hot columns need no negations.
-    normalize : bool, default=True
-        Whether updates and scores are divided by ``sqrt(K(x, x))``, so that a sample
-        with many true features does not count for more than one with few. For
-        ``kernel="conjunction"`` with a ``max_literals``, and not with "voted".
     n_orders : int, default=5
         Number of random orders of the samples. ``fit`` adds up the means of the models
         that they give. More are slower and a little more accurate. For
-        ``average="mean"`` with ``shuffle=True``, and without ``max_support``;
-        ``partial_fit`` and warm starts continue with one order.
+        ``average="mean"`` without ``max_support``; otherwise, and in warm starts, there
+        is one random order. 0: each pass is in the order of the samples, as it always
+        is in ``partial_fit`` and ``fit_partitions``.
     average : {"mean", "voted"} or None, default="mean"
         Which hypothesis predicts. "mean": the mean of the hypotheses after each sample.
         "voted": their majority vote, which is slower. None: the last hypothesis.
     margin : float, default=1.0
-        Update also on correctly classified samples with a score below this, at least
-        0. 0 updates on mistakes only.
-    margin_type : {"functional", "relative"}, default="relative"
-        "relative" multiplies the margin by ``sqrt(K(x, x))``; try margins of 0 to 2.
+        Update also on correctly classified samples with a score below this, times
+        ``sqrt(K(x, x))``. Try 0 to 2. 0 updates on mistakes only.
     max_iter : int, default=10
         Maximum number of passes over the training data. Training stops earlier after a
         pass without an update.
@@ -80,13 +145,6 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         of each class, and with few samples each fifth in turn. Noisy labels want few
         passes: more are tried only while the loss falls. Then all samples are used. It
         applies where ``n_orders`` does.
-    shuffle : bool, default=True
-        Whether ``fit`` shuffles the samples in each pass. ``partial_fit`` and
-        ``fit_partitions`` keep the order.
-    tie : {"positive", "negative"}, default="positive"
-        Whether a score of 0 predicts the second or the first of two classes.
-    fit_intercept : bool, default=True
-        Whether to add 1 to the kernel: the empty conjunction, a constant feature.
     multi_class : {"ovr", "joint"}, default="ovr"
         With three or more classes: train each class against the rest, or change the
         scores of the correct class and its strongest rival after a mistake.
@@ -115,7 +173,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     kernel_ : kernel object, callable or "precomputed"
-        The kernel, without the constant that ``fit_intercept`` adds.
+        The kernel, without the constant that is added to it.
     support_ : ndarray of shape (n_support,), dtype int64
         Numbers of the support samples, counted over all samples seen. Those of
         weight 0 do not count.
@@ -129,7 +187,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         one row for two classes, otherwise one for each class. The score is
         ``K(X, support) @ dual_coef_.T + intercept_``.
     intercept_ : ndarray of shape (n_scores,), dtype float64
-        Weight of the constant that ``fit_intercept`` adds.
+        Weight of the constant that is added to the kernel.
     raw_dual_coef_ : ndarray of shape (n_scores, n_support), dtype float64
         Coefficients of the last hypothesis.
     n_support_ : int
@@ -148,8 +206,8 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         Scores are divided by ``2**score_exponent_`` to be finite. 0 as long as the
         largest possible score is below 2**1000.
     calibration_slope_ : float
-        Slope of the sigmoid of scores; without ``normalize``, of scores divided by the
-        largest possible score.
+        Slope of the sigmoid of scores; where updates are not divided by norms, of
+        scores divided by the largest possible score.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -163,9 +221,10 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
     Notes
     -----
     Set ``max_literals`` first, then ``monotone``. The perceptron of the references is
-    ``normalize=False, n_orders=1, margin=0, early_stopping=False``. All conjunctions of
-    many features (``max_literals=None``) can force exponentially many mistakes on a
-    simple target (Theorem 4 of the first reference).
+    ``KernelPerceptron(ConjunctionKernel(min_literals=1, normalize=False), n_orders=1,
+    margin=0, early_stopping=False)``. All conjunctions of many features
+    (``max_literals=None``) can force exponentially many mistakes on a simple target
+    (Theorem 4 of the first reference).
 
     A sample weight, times the class weight, is what an update with the sample adds. It
     is rounded to 16 binary digits of the largest, unless all are integers.
@@ -194,24 +253,18 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
 
     def __init__(
         self, kernel="conjunction", *, max_literals="auto", monotone=True,
-        normalize=True, n_orders=5, average="mean", margin=1.0, margin_type="relative",
-        max_iter=10, early_stopping=True, shuffle=True, tie="positive",
-        fit_intercept=True, multi_class="ovr", class_weight=None, max_support=None,
-        binarize=0.0, warm_start=False, random_state=None, n_jobs=None, verbose=0,
+        n_orders=5, average="mean", margin=1.0, max_iter=10, early_stopping=True,
+        multi_class="ovr", class_weight=None, max_support=None, binarize=0.0,
+        warm_start=False, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.kernel = kernel
         self.max_literals = max_literals
         self.monotone = monotone
-        self.normalize = normalize
         self.n_orders = n_orders
         self.average = average
         self.margin = margin
-        self.margin_type = margin_type
         self.max_iter = max_iter
         self.early_stopping = early_stopping
-        self.shuffle = shuffle
-        self.tie = tie
-        self.fit_intercept = fit_intercept
         self.multi_class = multi_class
         self.class_weight = class_weight
         self.max_support = max_support
@@ -268,13 +321,19 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype float64
             Two classes: positive for the second one; a score of 0 is replaced by the
-            smallest float above it if ties are positive. More: the predicted class has
-            the largest score. With ``normalize`` a score is of order 1: the mean over
-            the hypotheses, in units of the margin. Otherwise it is their sum, and with
+            smallest float above it. More: the predicted class has the largest score.
+            Where updates are divided by norms a score is of order 1: the mean over the
+            hypotheses, in units of the margin. Otherwise it is their sum, and with
             "voted" a number of votes. Always finite: see ``score_exponent_``.
         """
         check_is_fitted(self)
         return self._decision(self._state, self._check_X(X, reset=False))
+
+    @property
+    def is_normalized_(self):
+        """Whether updates and scores are divided by ``sqrt(K(x, x))``."""
+        check_is_fitted(self)
+        return self._state.config.normalize
 
     def _make_kernel(self):
         """Make the kernel that the parameters describe, or "precomputed"."""
@@ -303,24 +362,19 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         is_chosen = is_auto(self.max_literals, "max_literals")
         return LENGTHS if is_chosen else (self.max_literals,)
 
+    def _is_conjunction(self):
+        return isinstance(self.kernel, str) and self.kernel == "conjunction"
+
     def _is_precomputed(self):
         return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def _check_params(self):
         check_choice(self.average, "average", ("mean", "voted", None))
         check_real(self.margin, "margin", 0.0)
-        check_choice(self.margin_type, "margin_type", ("functional", "relative"))
         check_integer(self.max_iter, "max_iter", 1)
-        check_choice(self.tie, "tie", ("positive", "negative"))
         check_choice(self.multi_class, "multi_class", ("ovr", "joint"))
-        check_integer(self.n_orders, "n_orders", 1)
-        for flag in (
-            "fit_intercept",
-            "shuffle",
-            "warm_start",
-            "normalize",
-            "early_stopping",
-        ):
+        check_integer(self.n_orders, "n_orders", 0)
+        for flag in ("warm_start", "early_stopping"):
             check_choice(getattr(self, flag), flag, (True, False))
         if self.max_support is not None:
             check_integer(self.max_support, "max_support", 1)
@@ -360,9 +414,9 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
             )
 
     def _resume_params(self):
-        names = ["kernel", "fit_intercept", "binarize", "average"]
-        if isinstance(self.kernel, str) and self.kernel == "conjunction":
-            names += ["max_literals", "monotone", "normalize"]
+        names = ["kernel", "binarize", "average"]
+        if self._is_conjunction():
+            names += ["max_literals", "monotone"]
         if len(self.classes_) > 2:
             names.append("multi_class")
         return flat_params(self, names)
@@ -394,15 +448,14 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
     def _init_state(self):
         n_classes = len(self.classes_)
         # Only sums of short conjunctions are divided by norms, and no votes.
-        is_short = isinstance(self.kernel, str) and self.kernel == "conjunction"
-        is_short = is_short and self.max_literals is not None
+        is_short = self._is_conjunction() and self.max_literals is not None
         return DualState.empty(
             DualConfig(
-                self._make_kernel(), int(self.fit_intercept), self.n_features_in_,
+                self._make_kernel(), 1, self.n_features_in_,
                 n_scores=1 if n_classes == 2 else n_classes,
                 joint=n_classes > 2 and self.multi_class == "joint",
                 average=self.average, is_precomputed=self._is_precomputed(),
-                normalize=is_short and bool(self.normalize) and self.average != "voted",
+                normalize=is_short and self.average != "voted",
             )
         )  # fmt: skip
 
@@ -417,7 +470,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         codes, n_problems = codes[samples], state.config.n_problems
         weights = np.ones(len(codes)) if weights is None else weights[samples]
         max_iter = 1 if one_pass else self.max_iter
-        shuffle = self.shuffle and not one_pass
+        shuffle = self.n_orders > 0 and not one_pass
         adds_up = shuffle and self._is_mean() and not state.n_seen
         n_orders = self.n_orders if adds_up else 1
         seed = check_random_state(self.random_state).randint(2**31 - 1)
@@ -445,25 +498,29 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         history = merge_histories(runs, held_out)
         return orders.add_up(runs, n_passes=len(history.mistakes)), history
 
+    def _in_given_order(self):
+        return {"n_orders": 0}
+
+    def _of_second_model(self):
+        return super()._of_second_model() | {"n_orders": min(1, self.n_orders)}
+
     def _is_mean(self):
         """Whether new models in random orders are added up."""
         return self.average == "mean" and self.max_support is None
 
     def _candidates(self, state):
         """List states before training, with the kernels to choose from."""
-        has_length = isinstance(self.kernel, str) and self.kernel == "conjunction"
-        for length in self._lengths() if has_length else ():
+        if not self._is_conjunction():
+            yield state
+            return
+        for length in self._lengths():
             kernel = clone(state.config.kernel).set_params(max_literals=length)
             yield replace(state, config=replace(state.config, kernel=kernel))
-        if not has_length:
-            yield state
 
     def _update_rule(self, state):
         return UpdateRule(
             state.config.n_scores // state.config.n_problems,
-            tie_positive=self.tie == "positive",
             margin=float(self.margin) * state.n_orders,
-            relative=self.margin_type == "relative",
             resolution=state.resolution,
         )
 
@@ -492,7 +549,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         whole[sizes > 0] = np.maximum(whole[sizes > 0], int(state.config.normalize))
         # A coefficient's change in one epoch, times the time of the change.
         last = state.n_seen + max_iter * len(sizes)
-        if last * max_iter * self.n_orders * int(whole.max()) >= 2**62:
+        if last * max_iter * max(1, self.n_orders) * int(whole.max()) >= 2**62:
             raise ValueError(TOO_LONG)
         return state, whole
 
@@ -500,9 +557,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         return not history.updates[-1]
 
     def _decision(self, state, table):
-        return state.decision(
-            table, tie_positive=self.tie == "positive", n_jobs=self.n_jobs
-        )
+        return state.decision(table, n_jobs=self.n_jobs)
 
     def _scores(self, state, data, samples):
         return self._decision(state, data[samples]) / self._scale(state)
@@ -512,7 +567,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
 
     def _score_factors(self, table):
         """Compute what scores of the kernel are multiplied by, and a power of two."""
-        if self._state.config.normalize:
+        if self.is_normalized_:
             return 1.0 / self._state.model.norms(table), 0
         return np.ones(table.shape[0]), -self.score_exponent_
 
@@ -531,6 +586,6 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         self.n_support_ = len(state.support)
         self.dual_coef_ = coef
         self.raw_dual_coef_ = state.coef / (state.resolution * state.n_orders)
-        self.intercept_ = coef.sum(axis=1) * bool(self.fit_intercept)
+        self.intercept_ = coef.sum(axis=1) * state.config.constant
         self.t_ = state.n_seen
         self.score_exponent_ = state.model.score_exponent

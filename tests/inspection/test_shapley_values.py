@@ -181,13 +181,17 @@ MODELS = [
     (BooleanStump(), WINE, "predict_proba"),
     (ConjunctionClassifier(), TWO, "predict_proba"),
     (
-        KernelPerceptron(max_literals=2, normalize=False, random_state=0),
+        KernelPerceptron(
+            ConjunctionKernel(min_literals=1, max_literals=2, normalize=False),
+            random_state=0,
+        ),
         WINE,
         "decision_function",
     ),
     (
         KernelPerceptron(
-            max_literals=1, monotone=False, normalize=False, random_state=0
+            ConjunctionKernel(max_literals=1, monotone=False, normalize=False),
+            random_state=0,
         ),
         TWO,
         "decision_function",
@@ -394,7 +398,7 @@ def test_errors_name_the_argument():
     for other in (
         KernelPerceptron(random_state=0).fit(X, y),
         BooleanSVC(max_literals=2).fit(X, y),  # divided by norms
-        KernelPerceptron("rbf", normalize=False).fit(np.tile(X, 3), y),
+        KernelPerceptron("rbf").fit(np.tile(X, 3), y),
         BoostByMajorityRegressor(n_estimators=3, random_state=0).fit(X, y * 1.0),
     ):
         with pytest.raises(ValueError, match="not a sum of conjunctions"):

@@ -16,6 +16,7 @@ from sklboolean._core.bits import pack_dense
 from sklboolean._core.calibration import fit_slope
 from sklboolean.kernels import (
     CNFKernel,
+    ConjunctionKernel,
     DNFKernel,
     LinearKernel,
     PolynomialKernel,
@@ -300,7 +301,8 @@ def test_decay_halves_until_samples_are_similar(weighted):
     assert expected > 0
     assert model.kernel_.decay == 0.5**expected
     assert model.kernel_(X[:5]) == pytest.approx(model.kernel_(sparse.csr_array(X[:5])))
-    again = BooleanSVC(decay=0.5**expected).fit(X, y, sample_weight=weights)
+    kernel = ConjunctionKernel(min_literals=1, decay=0.5**expected)
+    again = BooleanSVC(kernel).fit(X, y, sample_weight=weights)
     assert np.array_equal(again.decision_function(X), model.decision_function(X))
     as_sparse = BooleanSVC().fit(sparse.csr_array(X), y, sample_weight=weights)
     assert as_sparse.kernel_.decay == model.kernel_.decay
@@ -317,9 +319,10 @@ def test_decay_is_1_where_samples_share_features():
 
 def test_too_few_blocks_are_a_warning(monkeypatch):
     small_blocks(monkeypatch)
+    monkeypatch.setattr(_boolean_svc, "MAX_BLOCKS", 1)
     X, y = problem()
-    with pytest.warns(ConvergenceWarning, match="Increase max_iter or tol, or lower C"):
-        model = BooleanSVC(max_iter=1).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="after 1 blocks.*Increase tol, or lo"):
+        model = BooleanSVC().fit(X, y)
     assert model.n_iter_.tolist() == [1]
     K, signs, box, coef = dual_problem(model, X, y)
     primal, dual = oracles.soft_margin_objectives(
@@ -336,11 +339,12 @@ def test_too_few_blocks_are_a_warning(monkeypatch):
         ({"kernel": RBFKernel}, "kernel must be one of"),
         ({"C": 0.0}, "C must be greater than 0"),
         ({"C": "scale"}, "C"),
-        ({"decay": 0.0}, "decay must be greater than 0"),
-        ({"decay": 1e300}, r"Use a decay of at most 1 in place of 1e\+300"),
-        ({"decay": "slow"}, 'decay must be "auto" or a number'),
+        ({"kernel": ConjunctionKernel(decay=0.0)}, "decay must be greater than 0"),
+        (
+            {"kernel": ConjunctionKernel(decay=1e300)},
+            r"Use a decay of at most 1 in place of 1e\+300",
+        ),
         ({"tol": 0.0}, "tol must be greater than 0"),
-        ({"max_iter": 0}, "max_iter == 0, must be >= 1"),
         ({"multi_class": "crammer_singer"}, "multi_class must be one of"),
         ({"class_weight": {0: 0.0, 1: 1.0}}, "class_weight must hold weights above 0"),
         ({"kernel": counting_kernel()}, "exceeds float64"),

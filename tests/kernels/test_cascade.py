@@ -92,8 +92,8 @@ def make_rows(n_classes=3):
 LEARNERS = [
     plain_perceptron(max_iter=3),
     plain_perceptron(max_iter=3, average=None, margin=1.5, class_weight={1: 0.5}),
-    plain_perceptron(max_iter=3, multi_class="joint", margin_type="relative"),
-    plain_perceptron("rbf", max_iter=3, tie="negative"),
+    plain_perceptron(max_iter=3, multi_class="joint"),
+    plain_perceptron("rbf", max_iter=3),
     plain_perceptron(max_iter=3, max_literals=None, monotone=False),
 ]
 
@@ -118,7 +118,7 @@ def assert_same_model(one, other):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_one_partition_is_fit_without_shuffling(learner, n_classes):
     X, y = make_rows(n_classes)
-    expected = clone(learner).set_params(shuffle=False).fit(X, y)
+    expected = clone(learner).set_params(n_orders=0).fit(X, y)
     assert_same_model(clone(learner).fit_partitions([(X, y)]), expected)
     other = clone(learner).fit_partitions([lambda: (X, y)], classes=np.unique(y))
     assert_same_model(other, expected)

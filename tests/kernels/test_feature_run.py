@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from sklboolean import KernelPerceptron
 from sklboolean._core.bits import pack_dense
 from sklboolean.kernels import ConjunctionKernel
 from sklboolean.kernels._evaluators import CountEvaluator, SampleLayout
 from sklboolean.kernels._feature_run import FeatureRun, FeatureWeights
+
+SINGLE = ConjunctionKernel(min_literals=1, max_literals=1, normalize=False)
 
 
 def samples(n_samples, n_features, n_classes=2, seed=0):
@@ -58,11 +61,11 @@ def test_weights_of_features_are_sums_of_kernel_rows(monotone, constant, min_lit
     "options",
     [
         {},
-        {"monotone": True, "fit_intercept": False},
+        {"monotone": False},
         {"multi_class": "joint", "margin": 0.5},
-        {"margin": 0.3, "margin_type": "relative", "tie": "negative"},
-        {"class_weight": {0: 0.7, 1: 2.0}, "normalize": False},
-        {"average": "voted", "n_orders": 1, "shuffle": False},
+        {"margin": 0.3},
+        {"class_weight": {0: 0.7, 1: 2.0}, "kernel": SINGLE},
+        {"average": "voted", "n_orders": 0},
     ],
     ids=str,
 )
@@ -93,11 +96,11 @@ def test_fits_are_those_of_kept_scores(n_classes, options, runs, monkeypatch):
 def test_sums_that_float64_may_round_are_kept_by_sample(runs):
     X, y = samples(300, 40)
     weights = np.full(300, 2.0**23)
-    options = {"max_literals": 1, "normalize": False, "random_state": 0}
-    KernelPerceptron(**options).fit(X, y, weights)
+    KernelPerceptron(SINGLE, random_state=0).fit(X, y, weights)
     assert not runs
-    KernelPerceptron(**options).fit(X, y)
+    KernelPerceptron(SINGLE, random_state=0).fit(X, y)
     assert runs
     del runs[:]
-    KernelPerceptron(**{**options, "max_literals": 2}).fit(X, y)
+    pairs = clone(SINGLE).set_params(max_literals=2)
+    KernelPerceptron(pairs, random_state=0).fit(X, y)
     assert not runs

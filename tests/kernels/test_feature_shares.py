@@ -40,7 +40,6 @@ MODELS = {
     "svc": BooleanSVC(C=1.0, multi_class="ovr"),
     "svc, pairs": BooleanSVC(C=1.0),
     "perceptron": KernelPerceptron(random_state=0),
-    "normalized off": KernelPerceptron(normalize=False, random_state=0),
     "last hypothesis": KernelPerceptron(average=None, margin=1.0, random_state=0),
 }
 
@@ -63,9 +62,9 @@ def kernel_norms(model, Z):
 
 def norms_of_scores(model, Z):
     """What the perceptron divides its scores by."""
-    if not getattr(model, "normalize", False) or model.kernel != "conjunction":
+    if not getattr(model, "is_normalized_", False):
         return np.ones(len(Z))
-    diagonal = model.kernel_(Z).diagonal() + model.fit_intercept
+    diagonal = model.kernel_(Z).diagonal() + 1
     return np.sqrt(np.where(diagonal > 0, diagonal, 1))
 
 
@@ -131,9 +130,8 @@ def test_models_that_are_no_sum_over_conjunctions_have_no_shares():
 def test_long_conjunctions_do_not_overflow():
     wide = np.random.default_rng(1).random((20, 3000)) < 0.5
     y = wide[:, 0].astype(int)
-    model = KernelPerceptron(
-        max_literals=None, monotone=False, normalize=False, random_state=0
-    ).fit(wide, y)
+    model = KernelPerceptron(max_literals=None, monotone=False, random_state=0)
+    model.fit(wide, y)
     assert model.feature_importances_.sum() == pytest.approx(1)
     found = model.feature_contributions(wide)
     scores = model.decision_function(wide)

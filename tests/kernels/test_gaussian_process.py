@@ -1,6 +1,7 @@
 """The Gaussian processes against the definitions of their kernel and evidence."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -55,6 +56,12 @@ COLUMNS = FrameColumns(
     [np.array(each) for each in THRESHOLDS],
 )
 COLUMNS_NONE = FrameColumns([], [])
+
+
+@pytest.fixture
+def limit(monkeypatch):
+    """Set the numbers of samples that a process takes."""
+    return partial(monkeypatch.setattr, _gaussian_process)
 
 
 def draw_bits(rng, n_samples):
@@ -317,13 +324,13 @@ def test_a_basis_of_all_samples_is_the_exact_process():
 
 
 @pytest.mark.parametrize("max_exact", [5000, 0])
-def test_standard_deviations_are_those_of_the_process(max_exact):
+def test_standard_deviations_are_those_of_the_process(max_exact, limit):
+    limit("MAX_EXACT", max_exact)
+    limit("N_BASIS", 200)
     rng = np.random.default_rng(5)
     X = draw_bits(rng, 16)
     y = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=16)
-    model = BooleanGaussianProcessRegressor(
-        max_exact=max_exact, n_components=200, feature_groups=GROUPS
-    ).fit(X, y)
+    model = BooleanGaussianProcessRegressor(feature_groups=GROUPS).fit(X, y)
     mean, std = model.predict(X[:9], return_std=True)
     assert np.array_equal(mean, model.predict(X[:9]))
     columns, weights = model._state.columns, model._state.weights
@@ -343,7 +350,11 @@ def test_standard_deviations_are_those_of_the_process(max_exact):
 
 
 @pytest.mark.parametrize("in_blocks", [False, True])
-def test_standard_deviations_are_those_of_the_projected_process(in_blocks, monkeypatch):
+def test_standard_deviations_are_those_of_the_projected_process(
+    in_blocks, monkeypatch, limit
+):
+    limit("MAX_EXACT", 0)
+    limit("N_BASIS", 12)
     if in_blocks:
         monkeypatch.setattr(_gaussian_process, "SAMPLES_AT_A_TIME", 7)
         monkeypatch.setattr(_gaussian_posterior, "SAMPLES_AT_A_TIME", 7)
@@ -351,9 +362,7 @@ def test_standard_deviations_are_those_of_the_projected_process(in_blocks, monke
     rng = np.random.default_rng(11)
     X = np.unique(draw_bits(rng, 40), axis=0)
     y = X[:, 0] + X[:, 1] * X[:, 2] + 0.3 * rng.normal(size=len(X))
-    model = BooleanGaussianProcessRegressor(
-        max_exact=0, n_components=12, random_state=0
-    ).fit(X, y)
+    model = BooleanGaussianProcessRegressor(random_state=0).fit(X, y)
     state = model._state
     levels, weights = state.columns.levels(X), state.weights
     K = full(LevelPairs(state.columns, levels).matrix(weights))
@@ -455,7 +464,8 @@ def test_the_scale_of_log_odds_is_fitted_without_the_sample(monkeypatch):
         return learned[0]
 
     monkeypatch.setattr(_gaussian_process.GaussianProcess, "_learn_kernel", record)
-    model = BooleanGaussianProcessClassifier(n_evidence=30, random_state=0).fit(X, y)
+    monkeypatch.setattr(_gaussian_process, "N_EVIDENCE", 30)
+    model = BooleanGaussianProcessClassifier(random_state=0).fit(X, y)
     parts, chosen = learned[0].parts, learned[0].chosen
     assert len(chosen) == 30 < len(learned[0].samples)
     index = np.flatnonzero(np.isin(learned[0].number, chosen))
@@ -554,14 +564,14 @@ def test_wrong_labels_have_the_smallest_quality():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_scores_of_the_projected_process_are_close(n_classes):
+def test_scores_of_the_projected_process_are_close(n_classes, limit):
     X, y = make_task(300, 8)
     y = y + (X[:, 3] if n_classes == 3 else 0)
     rows = slice(0, 200)
     exact = BooleanGaussianProcessClassifier(random_state=0).fit(X[rows], y[rows])
-    model = BooleanGaussianProcessClassifier(
-        max_exact=10, n_components=120, random_state=0
-    ).fit(X[rows], y[rows])
+    limit("MAX_EXACT", 10)
+    limit("N_BASIS", 120)
+    model = BooleanGaussianProcessClassifier(random_state=0).fit(X[rows], y[rows])
     proba = model.predict_proba(X[200:])
     assert proba.shape == (100, n_classes)
     np.testing.assert_allclose(proba, exact.predict_proba(X[200:]), atol=0.1)
@@ -569,13 +579,13 @@ def test_scores_of_the_projected_process_are_close(n_classes):
 
 
 @pytest.mark.parametrize("max_exact", [5000, 10])
-def test_weights_are_copies_and_their_scale_below_one_does_not_matter(max_exact):
+def test_weights_are_copies_and_their_scale_below_one_does_not_matter(max_exact, limit):
+    limit("MAX_EXACT", max_exact)
+    limit("N_BASIS", 20)
     X, y = make_task(60)
     y[:5] = 1 - y[:5]
     weights = np.random.default_rng(1).integers(0, 4, 60)
-    make = BooleanGaussianProcessClassifier(
-        max_exact=max_exact, n_components=20, random_state=0, max_iter=5
-    )
+    make = BooleanGaussianProcessClassifier(random_state=0, max_iter=5)
     weighted = make.fit(X, y, weights).predict_proba(X)
     assert np.isnan(make.label_quality_).tolist() == (weights == 0).tolist()
     repeated = make.fit(np.repeat(X, weights, 0), np.repeat(y, weights))
@@ -591,7 +601,7 @@ def test_weights_too_large_for_the_projected_process_are_an_error():
     weights = RelevanceWeights(np.array([1.0, 1.0, 0, 0, 0]), 1.0, np.ones(5))
     samples = replace(samples, weights=np.full(len(samples), 1e15))
     process = projected_process(samples, weights, np.arange(len(samples)))
-    with pytest.raises(ValueError, match="Divide it by a number, or set max_exact"):
+    with pytest.raises(ValueError, match="Divide it by a number"):
         process.posterior(samples, 1.0)
 
 
@@ -638,14 +648,14 @@ def test_slope_and_offsets_have_the_smallest_price(n_present):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_rare_class_need_not_be_among_the_samples_of_the_evidence(n_classes):
+def test_a_rare_class_need_not_be_among_the_samples_of_the_evidence(n_classes, limit):
+    limit("N_EVIDENCE", 30)
     X, y = make_task(200, 8)
     y = y * (n_classes - 2)
     y[7] = n_classes - 1
     for seed in range(3):
-        model = BooleanGaussianProcessClassifier(
-            n_evidence=30, max_iter=3, random_state=seed
-        ).fit(X, y)
+        model = BooleanGaussianProcessClassifier(max_iter=3, random_state=seed)
+        model.fit(X, y)
         proba = model.predict_proba(X)
         assert np.isfinite(proba).all()
         # The probabilities are calibrated: on average, the share of the class.

@@ -64,16 +64,14 @@ kernel_settings = st.fixed_dictionaries(
 
 @pytest.mark.slow
 @settings(deadline=None, max_examples=60)
-@given(
-    planted, kernel_settings, st.booleans(), st.sampled_from(["positive", "negative"])
-)
-def test_mistakes_on_a_planted_dnf_stay_below_the_bound(dnf, kernel, shuffle, tie):
+@given(planted, kernel_settings, st.integers(0, 1))
+def test_mistakes_on_a_planted_dnf_stay_below_the_bound(dnf, kernel, n_orders):
     X, y, terms = make_dnf(80, 8, **dnf)
     kernel["monotone"] = dnf["monotone"]
     scores, norm, radius = planted_weights(X, terms, **kernel)
     assert [score > 0 for score in scores] == y.astype(bool).tolist()
     margin = min(map(abs, scores))
-    model = kernel_perceptron(max_iter=100, shuffle=shuffle, tie=tie, **kernel)
+    model = kernel_perceptron(max_iter=100, n_orders=n_orders, **kernel)
     model.partial_fit(X, y, classes=[0, 1])
     bound = perceptron_mistake_bound(radius, margin, norm)
     assert model.n_mistakes_ <= bound
@@ -127,7 +125,7 @@ def test_all_conjunctions_err_on_every_row_of_the_hard_sequence(hard_sequence):
     # light row takes 2**common from it: positive while these are less in all.
     for j in range(400):
         assert sum(2 ** int(s) for s in common[j, :j]) < 2**weight - 1
-    model = plain_perceptron(max_literals=None, shuffle=False, max_iter=1)
+    model = plain_perceptron(max_literals=None, n_orders=0, max_iter=1)
     assert model.fit(X, y).n_mistakes_ == 402
     assert model.n_support_ == 402
 
@@ -146,7 +144,7 @@ def test_short_conjunctions_err_seldom_on_the_hard_sequence(
     # K(weight) - 1 - m K(s) after m mistakes on light rows that share s or more.
     fewest = int(common[np.triu_indices(400, 1)].min())
     bound = 2 + (kernel(weight) - 1) // kernel(fewest) + 1
-    model = plain_perceptron(max_literals=max_literals, shuffle=False, max_iter=1)
+    model = plain_perceptron(max_literals=max_literals, n_orders=0, max_iter=1)
     assert model.fit(X, y).n_mistakes_ <= bound
     assert bound < 402 / 2
 
@@ -200,7 +198,7 @@ def test_partial_fit_in_any_chunks_equals_one_pass_of_fit(
 ):
     X, y = random_problem(seed, n_classes=n_classes)
     y[:n_classes] = range(n_classes)
-    whole = kernel_perceptron(shuffle=False, max_iter=1, **parameters).fit(X, y)
+    whole = kernel_perceptron(n_orders=0, max_iter=1, **parameters).fit(X, y)
     edges = [0, *sorted(set(cuts)), 120]
     parts = kernel_perceptron(**parameters)
     for first, last in pairwise(edges):
@@ -248,7 +246,7 @@ def test_memory_of_a_stream_grows_with_mistakes_only(average):
 
 def test_support_is_the_rows_that_were_learned_from():
     X, y = random_problem(3, n_classes=2)
-    model = plain_perceptron(shuffle=False, max_iter=4).fit(X, y)
+    model = plain_perceptron(n_orders=0, max_iter=4).fit(X, y)
     bits = np.unpackbits(
         model.support_words_.astype("<u8").view(np.uint8), axis=1, bitorder="little"
     )
@@ -290,7 +288,7 @@ def test_label_outside_the_classes_is_named(classes):
 
 
 def test_partial_fit_of_one_class_of_several_learns():
-    model = plain_perceptron(tie="negative")
+    model = plain_perceptron()
     model.partial_fit([[1, 0], [1, 1]], ["b", "b"], classes=["a", "b", "c"])
     assert model.predict([[1, 1]]) == ["b"]
 
@@ -299,7 +297,7 @@ def test_partial_fit_of_one_class_of_several_learns():
 @pytest.mark.parametrize("multi_class", ["ovr", "joint"])
 def test_warm_start_goes_on_as_one_longer_fit(average, multi_class):
     X, y = random_problem(5)
-    options = {"average": average, "multi_class": multi_class, "shuffle": False}
+    options = {"average": average, "multi_class": multi_class, "n_orders": 0}
     twice = plain_perceptron(max_iter=2, warm_start=True, **options)
     twice.fit(X, y).fit(X, y)
     once = plain_perceptron(max_iter=4, **options).fit(X, y)
@@ -318,8 +316,8 @@ def test_fit_without_warm_start_forgets():
 
 def test_warm_start_with_new_class_weights_keeps_what_was_learned():
     X, y = random_problem(7, n_classes=2)
-    plain = plain_perceptron(shuffle=False, max_iter=1).fit(X, y)
-    model = plain_perceptron(shuffle=False, max_iter=1, warm_start=True)
+    plain = plain_perceptron(n_orders=0, max_iter=1).fit(X, y)
+    model = plain_perceptron(n_orders=0, max_iter=1, warm_start=True)
     model.fit(X[:60], y[:60])
     # Weights of 1 change nothing but the unit in which coefficients are kept.
     model.set_params(class_weight={0: 1, 1: 1}).fit(X[60:], y[60:])
@@ -400,7 +398,7 @@ def test_random_removals_depend_on_the_seed():
     X, y = random_problem(2, n_classes=2)
     supports = {
         tuple(
-            plain_perceptron(max_support=7, shuffle=False, random_state=seed)
+            plain_perceptron(max_support=7, n_orders=0, random_state=seed)
             .fit(X, y)
             .support_
         )

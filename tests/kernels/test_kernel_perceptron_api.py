@@ -26,9 +26,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 
+from sklboolean import (
+    BooleanGaussianProcessClassifier,
+    BooleanGaussianProcessRegressor,
+    BooleanSVC,
+    KernelPerceptron,
+)
 from sklboolean.datasets import make_dnf, make_tic_tac_toe
 from sklboolean.kernels import (
     CNFKernel,
+    ConjunctionKernel,
     DisjunctionKernel,
     DNFKernel,
     LinearKernel,
@@ -70,8 +77,11 @@ BAD_PARAMETERS = [
     ({"kernel": 3}, "kernel must be a name"),
     ({"kernel": counting_kernel(min_literals=-1)}, "min_literals"),
     ({"kernel": counting_kernel(min_literals=1.5)}, "min_literals"),
-    ({"max_literals": 0}, "max_literals=0 is below min_literals=1"),
-    ({"max_literals": True}, "max_literals"),
+    (
+        {"kernel": "conjunction", "max_literals": 0},
+        "max_literals=0 is below min_literals=1",
+    ),
+    ({"kernel": "conjunction", "max_literals": True}, "max_literals"),
     ({"kernel": counting_kernel(decay=0.0)}, "decay"),
     ({"kernel": counting_kernel(decay=np.nan)}, "decay"),
     ({"kernel": counting_kernel(decay="slow")}, "decay"),
@@ -82,9 +92,7 @@ BAD_PARAMETERS = [
     ({"average": "median"}, "average"),
     ({"margin": -1.0}, "margin"),
     ({"margin": np.inf}, "margin"),
-    ({"margin_type": "geometric"}, "margin_type"),
     ({"max_iter": 0}, "max_iter"),
-    ({"tie": 0}, "tie"),
     ({"multi_class": "multinomial"}, "multi_class"),
     ({"class_weight": "heavy"}, "class_weight"),
     ({"class_weight": {0: -1, 1: 1}}, "class_weight"),
@@ -125,7 +133,7 @@ def assert_untouched(model, before):
 
 
 def started(**parameters):
-    return plain_perceptron(**parameters).partial_fit(GOOD, [0, 1, 0, 1], [0, 1])
+    return KernelPerceptron(**parameters).partial_fit(GOOD, [0, 1, 0, 1], [0, 1])
 
 
 @pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
@@ -234,7 +242,7 @@ def linear_perceptron(X, y, n_epochs):
 def test_linear_kernel_is_the_linear_perceptron():
     X, y = random_problem(0, n_classes=2)
     w, total, mistakes = linear_perceptron(X, y, 5)
-    options = {"kernel": "linear", "shuffle": False, "max_iter": 5}
+    options = {"kernel": "linear", "n_orders": 0, "max_iter": 5}
     mean = plain_perceptron(**options).fit(X, y)
     last = plain_perceptron(average=None, **options).fit(X, y)
     assert mean.n_mistakes_ == last.n_mistakes_ == mistakes
@@ -290,18 +298,17 @@ def test_function_sees_zeros_and_ones_as_float64():
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"max_literals": 2, "monotone": True},
+        {"max_literals": None, "monotone": True},
         {"max_literals": None, "monotone": False},
     ],
 )
 @pytest.mark.parametrize("average", ["mean", "voted", None])
 def test_conjunction_kernel_object_equals_the_parameters(parameters, average):
     X, y = random_problem(2)
-    options = {"average": average, "random_state": 0}
-    named = plain_perceptron(**parameters, **options).fit(X, y)
-    given_object = plain_perceptron(
-        counting_kernel(min_literals=1, **parameters), **options
-    )
+    options = {"average": average, "margin": 0, "random_state": 0}
+    named = KernelPerceptron(**parameters, **options).fit(X, y)
+    kernel = counting_kernel(min_literals=1, **parameters)
+    given_object = KernelPerceptron(kernel, **options)
     assert_same_fit(named, given_object.fit(X, y), X)
     assert same_state(decision_exact(named, X), decision_exact(given_object, X))
 
@@ -490,7 +497,6 @@ PROBABILISTIC = [
     {"average": "voted"},
     {"average": "voted", "multi_class": "joint"},
     {"average": None},
-    {"tie": "negative", "average": None},
     {"kernel": "rbf"},
     {"kernel": "tanimoto", "multi_class": "joint"},
     {"max_literals": None, "monotone": False},
@@ -670,26 +676,25 @@ def test_grid_search_in_a_pipeline_finds_the_length_of_the_terms():
     search = GridSearchCV(
         pipeline,
         {
-            "kernelperceptron__max_literals": [1, 2],
+            "kernelperceptron__kernel__max_literals": [1, 2],
             "kernelperceptron__margin": [0.0, 1.0],
         },
         error_score="raise",
     ).fit(words, y)
-    assert search.best_params_["kernelperceptron__max_literals"] == 2
+    assert search.best_params_["kernelperceptron__kernel__max_literals"] == 2
     assert search.best_score_ == 1
     assert (search.predict(words) == y).all()
 
 
 def test_grid_search_over_a_kernel_object_equals_the_one_over_parameters():
     X, y = random_problem(14)
+    options = {"average": "voted", "margin": 0, "random_state": 0}
     by_object = GridSearchCV(
-        plain_perceptron(
-            counting_kernel(min_literals=1, monotone=True), random_state=0
-        ),
+        KernelPerceptron(counting_kernel(min_literals=1, monotone=True), **options),
         {"kernel__max_literals": [1, 2, None]},
     ).fit(X, y)
     by_name = GridSearchCV(
-        plain_perceptron(random_state=0), {"max_literals": [1, 2, None]}
+        KernelPerceptron(**options), {"max_literals": [1, 2, None]}
     ).fit(X, y)
     name = "mean_test_score"
     assert same_state(by_object.cv_results_[name], by_name.cv_results_[name])
@@ -753,7 +758,6 @@ def test_support_vector_machine_and_perceptron_separate_with_one_kernel():
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"shuffle": "no"}, {"fit_intercept": "no"},
         {"warm_start": "no"}, {"class_weight": {0: 1e-6, 1: 1.0}},
     ],
 )  # fmt: skip
@@ -773,3 +777,70 @@ def test_votes_need_the_history_of_training(before):
     for learn in (model.fit, model.partial_fit):
         with pytest.raises(ValueError, match="average"):
             learn(X, y)
+
+
+@pytest.mark.parametrize(
+    ("learner", "old", "new"),
+    [
+        (KernelPerceptron, {"shuffle": False, "tie": "positive"}, {"n_orders": 0}),
+        (KernelPerceptron, {"shuffle": True, "n_orders": 2}, {}),
+        (KernelPerceptron, {"margin_type": "functional", "margin": 0}, {}),
+        (KernelPerceptron, {"normalize": True, "fit_intercept": True}, {}),
+        (KernelPerceptron, {"normalize": False, "kernel": "rbf"}, {}),
+        (
+            KernelPerceptron,
+            {"normalize": False, "early_stopping": False},
+            {"kernel": counting_kernel(min_literals=1, max_literals=3, monotone=True)},
+        ),
+        (
+            KernelPerceptron,
+            {"normalize": False, "max_literals": 2, "monotone": False},
+            {"kernel": counting_kernel(min_literals=1, max_literals=2)},
+        ),
+        (
+            KernelPerceptron,
+            {"kernel": counting_kernel(), "fit_intercept": False},
+            {"kernel": counting_kernel(min_literals=1)},
+        ),
+        (BooleanSVC, {"decay": "auto", "max_iter": 10_000}, {}),
+        (
+            BooleanSVC,
+            {"decay": 0.5, "max_literals": 2},
+            {"kernel": ConjunctionKernel(min_literals=1, max_literals=2, decay=0.5)},
+        ),
+        (BooleanGaussianProcessRegressor, {"max_exact": 2000}, {}),
+    ],
+    ids=str,
+)
+def test_parameters_of_version_0_2_are_translated(learner, old, new):
+    with pytest.warns(FutureWarning, match="deprecated"):
+        model = learner(**old)
+    today = learner(**{k: v for k, v in old.items() if k in model.get_params()} | new)
+    assert repr(model.get_params()) == repr(today.get_params())
+
+
+@pytest.mark.parametrize(
+    ("learner", "old", "told"),
+    [
+        (KernelPerceptron, {"tie": "negative"}, "Swap the two classes"),
+        (KernelPerceptron, {"margin_type": "functional"}, "constant"),
+        (KernelPerceptron, {"fit_intercept": False}, "Subtract 1"),
+        (KernelPerceptron, {"normalize": False}, "Use kernel=ConjunctionKernel"),
+        (BooleanSVC, {"max_iter": 5}, "Raise tol"),
+        (BooleanGaussianProcessClassifier, {"n_evidence": 5}, "always uses 500"),
+    ],
+)
+def test_what_is_not_supported_any_more_says_what_to_do(learner, old, told):
+    with pytest.raises(ValueError, match=told):
+        learner(**old)
+
+
+def test_a_kernel_that_counts_the_empty_conjunction_has_an_intercept():
+    """K over all conjunctions is K over those of one literal or more, plus 1."""
+    X, y = random_problem(3, n_classes=2)
+    with pytest.warns(FutureWarning):
+        model = KernelPerceptron(counting_kernel(), fit_intercept=False, random_state=0)
+    scores = model.fit(X, y).decision_function(X)
+    support = X[model.support_]
+    K = counting_kernel()(X, support)
+    np.testing.assert_allclose(scores, K @ model.dual_coef_[0], rtol=1e-12)

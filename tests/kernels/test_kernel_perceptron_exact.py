@@ -31,10 +31,7 @@ learners = st.fixed_dictionaries(
     {
         "average": st.sampled_from(["mean", "voted", None]),
         "multi_class": st.sampled_from(["ovr", "joint"]),
-        "tie": st.sampled_from(["positive", "negative"]),
         "margin": st.sampled_from([0.0, 0.0, 1.0, 2.5]),
-        "margin_type": st.sampled_from(["functional", "relative"]),
-        "fit_intercept": st.booleans(),
         "max_iter": st.integers(1, 3),
     }
 )
@@ -62,8 +59,7 @@ def labelled_rows(draw, widths, n_examples=30):
 
 def oracle(X, y, kernel, learner, **more):
     """Return the big-integer twin and a function that gives kernel rows."""
-    constant = int(learner.get("fit_intercept", True))
-    K = kernel_rows(X, X, constant=constant, **kernel)
+    K = kernel_rows(X, X, constant=1, **kernel)
     run = PerceptronRun(
         K,
         y.tolist(),
@@ -71,11 +67,10 @@ def oracle(X, y, kernel, learner, **more):
         joint=learner.get("multi_class") == "joint",
         epochs=learner["max_iter"],
         margin=learner.get("margin", 0),
-        relative=learner.get("margin_type") == "relative",
-        tie=learner.get("tie", "positive") == "positive",
+        relative=True,
         **more,
     )
-    return run, lambda Z: kernel_rows(Z, X, constant=constant, **kernel)
+    return run, lambda Z: kernel_rows(Z, X, constant=1, **kernel)
 
 
 def assert_decisions_are_those_of(scores, model, Z):
@@ -87,7 +82,7 @@ def assert_decisions_are_those_of(scores, model, Z):
     if decision.ndim == 1:
         assert exact.tolist() == [row[0] for row in scores]
         for number, shown, label in zip(exact, decision, predicted, strict=True):
-            right = number > 0 or (number == 0 and model.tie == "positive")
+            right = number >= 0
             assert label == model.classes_[int(right)]
             assert (shown > 0) == right
             assert (shown < 0) == (number < 0)
@@ -114,7 +109,7 @@ def assert_close(number, shown, model, Z):
 
 def assert_equals_oracle(X, y, pool, kernel, learner, layout=np.asarray):
     run, kernel_with = oracle(X, y, kernel, learner)
-    model = kernel_perceptron(shuffle=False, **kernel, **learner).fit(layout(X), y)
+    model = kernel_perceptron(n_orders=0, **kernel, **learner).fit(layout(X), y)
     assert model.mistakes_per_epoch_ == run.mistakes_per_epoch
     assert model.n_mistakes_ == sum(run.mistakes_per_epoch)
     assert model.n_updates_ == run.n_updates
@@ -159,7 +154,7 @@ def test_class_weights_scale_the_updates(problem, kernel, learner, data):
         weights=[Fraction(round(weights[int(k)] * UNIT), UNIT) for k in classes],
     )
     model = kernel_perceptron(
-        shuffle=False, class_weight=weights, **kernel, **learner
+        n_orders=0, class_weight=weights, **kernel, **learner
     ).fit(X, y)
     assert model.n_mistakes_ == sum(run.mistakes_per_epoch)
     assert model.n_updates_ == run.n_updates
@@ -196,11 +191,10 @@ def test_contradiction_is_decided_right_where_float64_loses_the_sign():
     x, far = np.zeros(n, dtype=np.uint8), np.ones(n, dtype=np.uint8)
     far[:40] = 0
     model = kernel_perceptron(
-        max_literals=None, min_literals=0, monotone=False, fit_intercept=False,
-        tie="negative", average=None, max_iter=1, shuffle=False,
-    )  # fmt: skip
-    model.fit([x, far, x], [1, 0, 0])
-    # far is seen with f = 2**40 > 0, then x with f = 2**300 - 2**40 > 0: two mistakes.
+        max_literals=None, monotone=False, average=None, max_iter=1, n_orders=0
+    )
+    model.fit([far, x, x], [0, 1, 0])
+    # f = 0 at far, f = -2**40 at x, then f = 2**300 - 2**40 there: three mistakes.
     assert model.n_mistakes_ == 3
     assert decision_exact(model, [x])[0] == -(2**40)
     assert float(2**300) - float(2**40) - float(2**300) == 0
@@ -215,8 +209,8 @@ def test_relative_margin_is_compared_without_rounding():
     X[0, 100:] = 1
     X[1, :99] = 1
     model = kernel_perceptron(
-        max_literals=1, margin=0.1, margin_type="relative", average=None, max_iter=1,
-        shuffle=False,
+        max_literals=1, margin=0.1, average=None, max_iter=1,
+        n_orders=0,
     )  # fmt: skip
     model.partial_fit(X, [1, 1], classes=[0, 1])
     assert Fraction(0.1) ** 2 * 100 > 1
@@ -239,7 +233,7 @@ def test_margins_that_are_no_binary_fractions_equal_the_oracle(
         row[:] = np.random.default_rng(size).permutation(100) < size
     kernel = {"max_literals": 1, "min_literals": 1, "monotone": True, "decay": 1.0}
     learner = {
-        "margin": margin, "margin_type": "relative", "average": average, "max_iter": 2,
+        "margin": margin, "average": average, "max_iter": 2,
     }  # fmt: skip
     assert_equals_oracle(X, y, pool, kernel, learner)
 
@@ -265,7 +259,7 @@ def test_class_weights_are_exact_or_refused(average, weight):
     # Odd weights: every coefficient needs as many bits as it has.
     weights = [weight / 7, weight / 11]
     model = kernel_perceptron(
-        shuffle=False, class_weight=dict(enumerate(weights)), max_iter=9,
+        n_orders=0, class_weight=dict(enumerate(weights)), max_iter=9,
         average=average,
     )  # fmt: skip
     try:
@@ -305,7 +299,7 @@ def test_block_borders_do_not_show(monkeypatch, kernel, n_classes, average, n_sa
     scores = run.scores(kernel_with(X[:6]), average)
     for block in (32, 96, 4096):
         monkeypatch.setattr("sklboolean.kernels._dual_training.BLOCK", block)
-        model = kernel_perceptron(shuffle=False, **kernel, **learner).fit(X, y)
+        model = kernel_perceptron(n_orders=0, **kernel, **learner).fit(X, y)
         assert model.mistakes_per_epoch_ == run.mistakes_per_epoch
         assert_decisions_are_those_of(scores, model, X[:6])
 
@@ -315,7 +309,7 @@ def test_block_borders_do_not_show(monkeypatch, kernel, n_classes, average, n_sa
 def test_scores_beyond_float64_are_divided_by_a_power_of_two(problem, average):
     X, y, pool = problem
     model = kernel_perceptron(
-        max_literals=None, monotone=False, average=average, shuffle=False
+        max_literals=None, monotone=False, average=average, n_orders=0
     ).fit(X, y)
     assert model.score_exponent_ > 0
     exact = decision_exact(model, pool).ravel()
@@ -348,10 +342,9 @@ def test_divided_scores_keep_the_order_of_the_exact_ones():
     X = np.zeros((n + 1, n), dtype=np.uint8)
     X[np.tril_indices(n + 1, -1, n)] = 1  # row s has s ones
     model = kernel_perceptron(
-        max_literals=None, min_literals=0, monotone=True, average=None, tie="negative",
-        fit_intercept=False, max_iter=1, shuffle=False,
-    )  # fmt: skip
-    model.fit(X[[n, 600]], [1, 0])
+        max_literals=None, monotone=True, average=None, max_iter=1, n_orders=0
+    )
+    model.fit(X[[600, n]], [0, 1])
     assert model.score_exponent_ > 200
     exact, shown = decision_exact(model, X), model.decision_function(X)
     assert exact[n] == 2**1200 - 2**600
@@ -359,4 +352,4 @@ def test_divided_scores_keep_the_order_of_the_exact_ones():
     assert len(set(exact)) == 601
     for before, after in pairwise(order):
         assert (shown[before] < shown[after]) == (exact[before] < exact[after])
-    assert (np.sign(shown) == [(e > 0) - (e < 0) for e in exact]).all()
+    assert (np.sign(shown) == [1 if e >= 0 else -1 for e in exact]).all()

@@ -41,7 +41,7 @@ def slow_perceptron(X, y, orders, margin):
 def test_normalised_perceptron_is_the_one_of_the_definition(layout):
     X, y = table()
     model = KernelPerceptron(
-        n_orders=1, early_stopping=False, shuffle=False, max_iter=3, margin=0.7
+        n_orders=0, early_stopping=False, max_iter=3, margin=0.7
     ).fit(layout(X), y)
     orders = [np.arange(len(y))] * model.n_iter_
     coef, norms = slow_perceptron(X, y, orders, 0.7)
@@ -99,7 +99,7 @@ def test_a_stream_continues_on_the_scale_of_the_sum_of_orders():
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"n_orders": 0}, {"normalize": 2}, {"early_stopping": "yes"}]
+    "parameters", [{"n_orders": -1}, {"n_orders": 1.5}, {"early_stopping": "yes"}]
 )
 def test_bad_parameters(parameters):
     with pytest.raises((ValueError, TypeError), match=next(iter(parameters))):
@@ -146,7 +146,7 @@ def test_the_length_with_the_smaller_loss_is_chosen(
 
 def test_auto_is_three_literals_where_nothing_is_held_out():
     X, y = table()
-    for settings in ({"early_stopping": False}, {"max_iter": 1}, {"shuffle": False}):
+    for settings in ({"early_stopping": False}, {"max_iter": 1}, {"n_orders": 0}):
         model = KernelPerceptron(random_state=0, **settings).fit(X, y)
         same = KernelPerceptron(max_literals=3, random_state=0, **settings).fit(X, y)
         np.testing.assert_array_equal(

@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.kernels import plain_perceptron
 from sklearn.svm import SVC
 
-from sklboolean import (
-    BooleanGaussianProcessClassifier,
-    BooleanSVC,
-    KernelPerceptron,
-)
+from sklboolean import BooleanGaussianProcessClassifier, BooleanSVC
 from sklboolean._core.weights import relative_weights
 from sklboolean.kernels import RBFKernel
 
@@ -78,12 +75,12 @@ def test_a_given_C_is_multiplied_by_the_weights_as_in_scikit_learn():
 
 def test_a_perceptron_uses_weights_as_they_are():
     X, y, _ = make_task(1)
-    model = KernelPerceptron(margin=0.0, normalize=False, random_state=0)
+    model = plain_perceptron(random_state=0)
     whole = np.ones(64)
     whole[::2] = 2
     model.partial_fit(X[:32], y[:32], classes=[0, 1], sample_weight=whole[:32] / 4)
     model.partial_fit(X[32:], y[32:], sample_weight=whole[32:] / 4)
-    again = KernelPerceptron(margin=0.0, normalize=False, random_state=0)
+    again = plain_perceptron(random_state=0)
     again.partial_fit(X[:32], y[:32], classes=[0, 1], sample_weight=whole[:32])
     again.partial_fit(X[32:], y[32:], sample_weight=whole[32:])
     assert np.array_equal(4 * model.raw_dual_coef_, again.raw_dual_coef_)

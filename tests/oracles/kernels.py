@@ -341,7 +341,8 @@ def play_cascade(parts, kernel, n_epochs, margin=0):
                 score = sum(c * kernel(rows[j], rows[i]) for j, c in own.items())
                 sign = 1 if labels[i] else -1
                 wrong = score < 0 if labels[i] else score >= 0
-                if wrong or sign * score < margin * UNIT:
+                size = kernel(rows[i], rows[i])  # relative to its root
+                if wrong or score**2 < (int(margin) * UNIT) ** 2 * size:
                     own[i] += sign * UNIT
                     updates[-1] += 1
                 for j, c in own.items():
@@ -365,15 +366,17 @@ def play_cascade(parts, kernel, n_epochs, margin=0):
 
 
 # The kernel perceptron of the papers, unless parameters say otherwise.
-PLAIN = {
-    "normalize": False, "n_orders": 1, "margin": 0.0, "margin_type": "functional",
-    "early_stopping": False,
-}  # fmt: skip
+PLAIN = {"n_orders": 1, "margin": 0.0, "early_stopping": False}
 
 
-def plain_perceptron(*args, **parameters):
-    """The classifier with ``PLAIN`` as defaults."""
-    return KernelPerceptron(*args, **(PLAIN | parameters))
+def plain_perceptron(kernel="conjunction", **parameters):
+    """The classifier with ``PLAIN`` as defaults, and conjunctions without norms."""
+    if isinstance(kernel, str) and kernel == "conjunction":
+        shape = {"min_literals": 1, "normalize": False}
+        for name in {"max_literals", "monotone"} & parameters.keys():
+            shape[name] = parameters.pop(name)
+        kernel = ConjunctionKernel(**shape)
+    return KernelPerceptron(kernel, **(PLAIN | parameters))
 
 
 OF_KERNELS = {
@@ -392,8 +395,6 @@ def kernel_perceptron(kernel="conjunction", **parameters):
         make, defaults = OF_KERNELS[kernel]
         names = make().get_params().keys() - {"binarize", "n_jobs"}
         own = {name: parameters.pop(name) for name in names & parameters.keys()}
-        if own.keys() <= {"max_literals", "monotone"}:
-            return plain_perceptron(kernel, **own, **parameters)
         kernel = make(**(defaults | own))
     return plain_perceptron(kernel, **parameters)
 
@@ -416,7 +417,7 @@ def decision_exact(model, X):
     common = samples @ support.T
     same = common + (1 - samples) @ (1 - support).T
     counts = common if table.count == "common" else same
-    constant = int(model.fit_intercept)
+    constant = state.config.constant
     values = {s: table.numerator(s) for s in np.unique(counts).tolist()}
     unit = 2**table.scale
     scores = np.empty((len(samples), len(state.coef)), dtype=object)

@@ -88,9 +88,7 @@ MODELS = {
     "perceptron, rbf": plain_perceptron(RBFKernel(gamma=0.4), random_state=0),
     "perceptron, poly": plain_perceptron("poly", random_state=0),
     "perceptron, linear": plain_perceptron("linear", average=None, random_state=0),
-    "perceptron, object": plain_perceptron(
-        DNFKernel(monotone=False), fit_intercept=False, random_state=0
-    ),
+    "perceptron, object": plain_perceptron(DNFKernel(monotone=False), random_state=0),
     "averaged": AveragedPerceptron(random_state=0),
     "winnow": Winnow(random_state=0),
     "winnow, complement": Winnow(variant="complement", random_state=0),

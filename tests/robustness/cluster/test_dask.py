@@ -74,7 +74,7 @@ def test_tasks_are_run_by_the_workers(name, function, finished):
 @pytest.mark.parametrize(
     ("estimator", "grid"),
     [
-        (plain_perceptron(random_state=0), {"max_literals": [1, 2]}),
+        (plain_perceptron(random_state=0), {"kernel__max_literals": [1, 2]}),
         (AveragedPerceptron(random_state=0), {"max_iter": [1, 5]}),
         (MODELS["boost_by_majority_trees"], {"n_estimators": [3, 5]}),
         (RuleClassifier(), {"max_literals": [1, 2]}),

@@ -35,11 +35,11 @@ FIXED = {
         "monotone": True,
     },
     "kernel_perceptron": {
-        "average": "voted", "binarize": None, "fit_intercept": False, "kernel": "rbf",
-        "max_literals": 2, "monotone": False, "normalize": False,
+        "average": "voted", "binarize": None, "kernel": "rbf", "max_literals": 2,
+        "monotone": False,
     },
     "kernel_perceptron_object": {
-        "average": None, "binarize": 0.5, "fit_intercept": False,
+        "average": None, "binarize": 0.5,
         "kernel": counting_kernel(max_literals=4), "kernel__max_literals": 4,
     },
     "online_boost_by_majority": {
@@ -69,10 +69,10 @@ FREE = {
     "exact_limit": 10, "feature_groups": None, "growth": None,
     "init": "projection_pursuit",
     "learning_decay": 0.6, "learning_rate": 0.5, "margin": 2.0,
-    "margin_type": "relative", "max_active": None, "max_iter": 3, "max_support": 9,
+    "max_active": None, "max_iter": 3, "max_support": 9,
     "momentum": 0.5, "n_init": 2, "n_iter_no_change": 2, "n_jobs": 2, "n_orders": 3,
     "probability": True, "promotion": 1.5, "random_state": 1, "shuffle": False,
-    "solver": "gradient", "threshold": 0.5, "tie": "negative", "tol": 0.1,
+    "solver": "gradient", "threshold": 0.5, "tol": 0.1,
     "tree_updates": 1, "validation_fraction": 0.2, "sampling": "resample",
     "verbose": 0, "warm_start": True,
 }  # fmt: skip
