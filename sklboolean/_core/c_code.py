@@ -77,6 +77,7 @@ void {prefix}proba(const unsigned char *x, double *out) {{
 
 def c_string(text):
     """Write text as a string of C: bytes of UTF-8, others than letters as octals."""
+    # Other bytes are written as octal escapes: three digits end an escape.
     plain = set(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,")
     characters = [chr(b) if b in plain else f"\\{b:03o}" for b in str(text).encode()]
     return f'"{"".join(characters)}"'
@@ -84,6 +85,7 @@ def c_string(text):
 
 def check_prefix(prefix):
     """Raise a ValueError unless names of C may begin with the prefix."""
+    # Identifiers of C are ASCII.
     is_text = isinstance(prefix, str)
     if not is_text or (prefix and not (prefix.isidentifier() and prefix.isascii())):
         raise ValueError(
@@ -144,6 +146,7 @@ def c_rules(formula, prefix):
         if table is None:
             continue
         table = table.reshape(n_rules + 1, -1)
+        # repr of a Python float is a literal of C with the same value.
         rows = ",\n".join(
             f"        {{{', '.join(map(repr, row))}}}" for row in table.tolist()
         )
@@ -174,6 +177,7 @@ def c_sum(formula, prefix):
     if is_single:
         sign = ">=" if formula.tie else ">"
         functions.append(C_PREDICT_TWO.format(prefix=prefix, sign=sign))
+        # Both classes get half of the score, so that softmax is the sigmoid.
         spread, slope = "    out[1] = out[0];\n    out[0] = -out[1];\n", slope / 2
     else:
         functions.append(C_PREDICT_MANY.format(prefix=prefix, n_classes=n_classes))
@@ -199,6 +203,7 @@ def c_sums(formula):
     n_classes = len(formula.classes)
     yield f"    for (int k = 0; k < {n_classes}; ++k) out[k] = 0;"
     for output, (first, second) in enumerate(formula.games):
+        # z / sqrt(1 + z**2), where z is the margin times the root of the votes.
         root = math.sqrt(formula.divisors[output])
         yield f"    sums[{output}] *= {root!r};"
         yield (

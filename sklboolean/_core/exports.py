@@ -33,6 +33,7 @@ class ExportMixin:
                 "be written. A booster can if it boosts stumps, its default, and a "
                 "ConsistentHalfspace with solver='linprog'."
             )
+        # Some lists of rules have more rules than their labels need.
         is_label = isinstance(output, str) and output == "label"
         return (is_label and getattr(formula, "of_labels", None)) or formula
 
@@ -206,6 +207,7 @@ class ExportMixin:
         """
         formula = self._written_formula()
         if isinstance(formula, FirstRule):
+            # Rules have no weights: the first one decides.
             pairs = zip(formula.labels, formula.terms, strict=True)
             rows = [(label, term, None) for label, term in pairs]
         else:
@@ -288,6 +290,7 @@ def weights_text(formula, output, names):
 
 def scorecard(title, intercept, weights, texts):
     """Write a title, and below it each weight before its text."""
+    # The intercept has a line without text.
     numbers = [f"{weight:+.4g}" for weight in [intercept, *weights]]
     width = max(map(len, numbers)) + 1
     lines = [

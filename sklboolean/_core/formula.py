@@ -38,6 +38,7 @@ class Columns:
     @classmethod
     def of(cls, model, binarize=None):
         """Describe the features of a fitted estimator."""
+        # Names of scikit-learn are numpy strings; a formula holds plain ones.
         names = getattr(model, "feature_names_in_", None)
         return cls(
             model.n_features_in_,
@@ -125,6 +126,7 @@ class FirstRule(TermsMixin):
 
     def first(self, bits):
         """Number the rule that decides each sample; ``n_rules`` is the default."""
+        # A last column of ones is the default.
         always = np.ones((len(bits), 1), dtype=bool)
         return np.hstack([self.satisfied(bits), always]).argmax(axis=1)
 
@@ -186,6 +188,7 @@ class WeightedSum(TermsMixin):
         n_outputs, classes = len(self.intercepts), self.classes
         require_shape(self.weights, (n_outputs, len(self.terms)), "its weights")
         if classes is not None:
+            # One sum for two classes, else one for each class or each game.
             is_binary = n_outputs == 1 and len(classes) == 2
             is_sound = is_binary or n_outputs == len(self.games or classes) > 1
             require(is_sound, "its sums do not fit its classes")
@@ -218,6 +221,7 @@ class WeightedSum(TermsMixin):
         the score of its second class, where z is the margin times the root of the
         number of votes.
         """
+        # z**2 is the number of votes times the squared margin.
         squares = self.divisors * margins**2
         return np.sqrt(self.divisors / (1 + squares)) / (len(self.classes) - 1)
 
@@ -226,6 +230,7 @@ class WeightedSum(TermsMixin):
         sums = self.sums(bits)
         if self.games is None:
             return sums
+        # Each game adds its share to one class and subtracts it from the other.
         shares = sums * self.game_factors(sums)
         scores = np.zeros((len(bits), len(self.classes)))
         for (first, second), share in zip(self.games, shares.T, strict=True):
@@ -257,6 +262,7 @@ class WeightedSum(TermsMixin):
             return [f"{self.classes[a]} or {self.classes[b]}" for a, b in self.games]
         if len(self.weights) > 1:
             return [f"score of {label}" for label in self.classes]
+        # With a slope of 1 the sigmoid of the score is the probability.
         is_log_odds = self.has_probabilities and self.slope == 1
         return [f"{'log-odds' if is_log_odds else 'score'} of {self.classes[1]}"]
 
@@ -290,6 +296,7 @@ def linear_formula(model, *, tie=1):
     """
     weights = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
     intercepts = np.ravel(model.intercept_).astype(np.float64)
+    # Features that no class weighs are no terms.
     used = np.flatnonzero(weights.any(axis=0))
     binarize = getattr(model, "binarize", None)
     is_label = is_classifier(model)

@@ -32,7 +32,7 @@ def restore(estimator, before):
 
 
 class Progress:
-    """Tell the user, and the callbacks of an estimator, about each step of a fit.
+    """Report each step of a fit to the user, and to the callbacks of an estimator.
 
     A method that makes one has the decorator `with_callbacks`.
 
@@ -67,7 +67,7 @@ class Progress:
             self.context.max_subtasks = None
 
     def is_silent(self):
-        """Test if nobody is told: several steps may then be one."""
+        """Test if no step is reported: several steps may then be one."""
         return self.context is None and not self.prints
 
     def step(self, text, set_attributes=None):
@@ -86,6 +86,7 @@ class Progress:
         stop : bool
             Whether a callback asks to stop the fit.
         """
+        # A line for each step, or for every so many.
         self.n_done += 1
         if self.prints and self.n_done % self.every == 0:
             of_all = f" of {self.n_steps}" if self.n_steps else ""
@@ -98,6 +99,7 @@ class Progress:
         context = self.context.subcontext(task_name=self.unit)
         context.call_on_fit_task_begin(estimator=self.estimator, **self.data)
 
+        # Callbacks get attributes of a copy, only if they ask for them.
         def fitted_attributes():
             model = copy(self.estimator)
             set_attributes(model)
@@ -126,7 +128,7 @@ class NoProgress:
         """Do nothing."""
 
     def step(self, text, set_attributes=None):
-        """Go on."""
+        """Report nothing; the fit continues."""
         return False
 
     def finish(self):

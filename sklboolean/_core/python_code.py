@@ -12,6 +12,8 @@ from sklboolean._core.formulas import (
 )
 
 
+# An expression has no statements: lists of scores are passed to lambdas, so that each
+# is computed once.
 def python_code(formula, feature_names=None, output="label"):
     """Write a formula as a Python expression of a sample ``x``.
 
@@ -43,6 +45,7 @@ class PythonRules:
         """Write the choice of one value for each rule, the last for the default."""
         binarize, code = self.formula.columns.binarize, ""
         pairs = zip(values[:-1], self.formula.terms, strict=True)
+        # Neighbouring rules of one label are joined by "or".
         for value, members in groupby(pairs, key=lambda pair: pair[0]):
             conditions = [
                 f"({conjunction_code(term, self.feature_names, binarize)})"
@@ -107,6 +110,7 @@ class PythonSum:
             return code
         roots = [math.sqrt(n_votes) for n_votes in formula.divisors]
         n_others, scores = len(self.labels) - 1, []
+        # r is the root of the number of votes, v the margin of a game.
         shares = (
             f"[r * v / (1 + r * v * r * v) ** 0.5 / {n_others} "
             f"for r, v in zip({roots!r}, m)]"
@@ -144,6 +148,7 @@ class PythonSum:
             scores = f"(lambda s: [-s[0], s[0]])({scores})"
             # softmax of half the score on both sides is the sigmoid
             slope /= 2
+        # Relative to the largest score, so that no power overflows.
         powers = f"[{math.e!r} ** ({slope!r} * (v - max(s))) for v in s]"
         values = f"(lambda s: (lambda e: [v / sum(e) for v in e])({powers}))({scores})"
         return f"dict(zip({self.labels!r}, {values}))"

@@ -13,6 +13,9 @@ from sklboolean._core.formulas import (
 )
 
 
+# SQL has no variables, so an expression repeats what it needs: labels of several
+# classes repeat their scores. Numbers are written with exponents and summed in groups,
+# because databases read plain decimals as exact types and parse long sums recursively.
 def sql_code(formula, feature_names=None, output="label"):
     """Write a formula in SQL; parameters of `python_code`.
 
@@ -44,6 +47,7 @@ def sql_code(formula, feature_names=None, output="label"):
 
 def _names_like_used(terms, feature_names):
     """List the names that a database may take for one that a formula uses."""
+    # Databases do not distinguish upper and lower case in names.
     used = {str(feature_names[feature]).casefold() for t in terms for feature, _ in t}
     return [name for name in map(str, feature_names) if name.casefold() in used]
 
@@ -97,6 +101,7 @@ class SqlSum:
 
     def _summand(self, term, weight):
         columns = self.formula.columns
+        # A linear model of numbers: a column times its weight; NULL counts as 0.
         if self.formula.takes_numbers and columns.binarize is None:
             [(feature, _)] = term
             names = self.feature_names
@@ -151,6 +156,7 @@ class SqlSum:
         lines = []
         for k in range(len(scores) - 1):
             later = scores[k + 1 :]
+            # The first of equal scores wins: each is compared with the later ones.
             wins = " AND ".join(f"({scores[k]}) >= ({other})" for other in later)
             lines.append(f"WHEN {wins} THEN {labels[k]}")
         return " ".join(["CASE", *lines, f"ELSE {labels[-1]} END"])
@@ -159,6 +165,7 @@ class SqlSum:
         """Write the sigmoid or softmax; EXP may be infinity, whose inverse is 0."""
         slope, scores = sql_number(self.formula.slope), self.scores()
         if len(scores) == 1:
+            # The softmax as 1 / (1 + sum of exp of differences): no overflow to NaN.
             exponents = [[f"{slope} * ({scores[0]})"], [f"-{slope} * ({scores[0]})"]]
         else:
             exponents = [

@@ -156,7 +156,7 @@ class RuleDisplay(Display):
 
 
 class DependenceDisplay(Display):
-    """Bar chart of the pairs of columns that tell most about each other.
+    """Bar chart of the pairs of columns with the largest mutual information.
 
     Parameters
     ----------
@@ -195,10 +195,10 @@ class DependenceDisplay(Display):
         n_pairs : int, default=10
             Maximum number of pairs, at least 1.
         feature_names : sequence of str or None, default=None
-            A name for each feature. None: the names that the density knows, or x0, x1,
+            A name for each feature. None: the column names of the fit, or x0, x1,
             ... Features such as ``age <= 30`` and ``city = Rome`` stand for the columns
-            age and city: of each two columns the two features count that tell most
-            about each other, unless `feature_groups` made one attribute of a column.
+            age and city: two columns have the largest mutual information of two of
+            their features, unless `feature_groups` made one attribute of a column.
         ax : matplotlib Axes or None, default=None
             Axes to draw into. None: a new figure.
 
@@ -218,6 +218,7 @@ class DependenceDisplay(Display):
         if names is None:
             names = getattr(density, "feature_names_in_", None)
         names = check_names(names, density.n_features_in_)
+        # Conditions on one column, such as age <= 30 and age <= 40, are one column.
         columns = [parse_name(name).column for name in names]
         distinct = list(dict.fromkeys(columns))
         column_numbers = np.array([distinct.index(column) for column in columns])

@@ -19,6 +19,16 @@ from sklboolean.inspection._legal_states import (
 from sklboolean.inspection._user_columns import UserColumns
 from sklboolean.preprocessing._encoded_columns import level_text
 
+# Each column has states, its legal values, and each state violates some terms of the
+# formula. The search sees states only by the terms that they violate: states that
+# violate the same terms have the same number, their pattern, and of these only the
+# cheapest is tried. Pattern 0 is the present state of a sample, which costs nothing. So
+# a search is over an array of shape (n_columns, 1 + n_patterns, n_terms), and its
+# answer, a pattern for each column, is turned back into states, and these into values
+# of the user.
+# Each answer excludes its set of changed columns and all larger sets from later
+# searches.
+
 MOST_CELLS = 2**25  # of columns, states and terms
 HIGHEST_COST = 1e100  # sums stay finite
 
@@ -140,8 +150,8 @@ def counterfactuals(
     """Find the cheapest changes of columns that turn the prediction of each sample.
 
     A branch and bound over the columns, exact: nothing cheaper turns the prediction
-    [1]_. Only values are proposed that can occur: a level that `BooleanEncoder` knows,
-    a number in one of its intervals, but not that a value be missing.
+    [1]_. Only values that can occur are proposed: a level of the training data, or a
+    number in one of the intervals of `BooleanEncoder`, but no missing value.
 
     Parameters
     ----------
@@ -152,7 +162,7 @@ def counterfactuals(
     X : {data frame of pandas, array-like} of shape (n_samples, n_features)
         Samples, as for ``predict``.
     target : class label, pair of numbers, or None, default=None
-        The wanted prediction. None: any other class. Of a regressor (low, high),
+        The prediction to reach. None: any other class. Of a regressor (low, high),
         between which the prediction shall lie; either may be infinite. A sample that
         has it already is its own answer, at cost 0.
     costs : dict or None, default=None
@@ -306,6 +316,7 @@ class _Search:
             for feature, value in term
         ]
         features, values, terms = np.array(literals, dtype=np.intp).reshape(-1, 3).T
+        # Columns that no term tests cannot turn a prediction and are left out.
         used, rows_of_literals = np.unique(
             self.columns.owners[features], return_inverse=True
         )
@@ -338,6 +349,7 @@ class _Search:
         states = self.states[column]
         fails = states.bits[:, np.searchsorted(states.features, features)] != values
         table = np.zeros((len(states.bits), len(self.formula.terms)), dtype=bool)
+        # A term is violated as soon as one of its literals fails.
         state, literal = np.nonzero(fails)
         table[state, terms[literal]] = True
         return table
@@ -348,12 +360,13 @@ class _Search:
         X = X.to_pandas() if hasattr(X, "to_pandas") else X
         X = X.toarray() if hasattr(X, "toarray") else X
         if not hasattr(X, "iloc"):
+            # Beside text, numpy would turn numbers into text.
             is_text = np.asarray(X).dtype.kind in "SU"  # also of numbers beside text
             X = np.asarray(X, dtype=object if is_text else None)
         return X, self.columns.checked_bits(X), np.asarray(X, dtype=object)
 
     def targets(self, bits, target):
-        """List the wanted predictions of each sample."""
+        """List the predictions to reach for each sample."""
         classes = self.formula.classes
         if classes is None:
             is_pair = np.shape(target) == (2,) and target[0] <= target[1]
@@ -377,11 +390,13 @@ class _Search:
             numbers, present = np.arange(len(states.values)), states.place_of(bits)
             cost = self.costs.get(name, 1.0)
             if callable(cost):
+                # The cost of the present state is replaced below.
                 costs = [k == present or cost(old, states.values[k]) for k in numbers]
                 costs = np.array(costs, dtype=np.float64)
             else:
                 costs = np.full(len(numbers), float(cost))
                 if states.kind in ("number", "ordered") and present >= 0:
+                    # Far intervals cost more, but less than one more column.
                     steps = np.abs(numbers - present) / max(1, len(numbers) - 1)
                     costs *= 1 + steps / len(self.states)
             if not ((costs > 0) & (costs < HIGHEST_COST)).all():
@@ -391,6 +406,7 @@ class _Search:
                 )
             sign = SIGNS.get(self.directions.get(name), 0)
             is_refused = sign * (numbers - present) < 0
+            # A missing value has no direction: its column stays.
             if name in self.immutable or (sign and present < 0):
                 is_refused[:] = True
             costs[is_refused | (numbers == present)] = np.inf
@@ -420,6 +436,8 @@ class _Search:
         answers, excluded = [], []
         while len(answers) < n_wanted:
             limit, best, bound = np.inf, None, np.inf
+            # The cheapest answer over all targets; each search begins at the limit of
+            # the last.
             for target in targets:
 
                 def is_solution(choice, target=target):
@@ -434,6 +452,8 @@ class _Search:
             if best is not None:
                 answers.append((limit, changes(best[0]), best[1]))
                 excluded.append(best[0] > 0)
+            # The end: nothing was found, the time is over, or the sample needs no
+            # change.
             if best is None or bound < limit or not excluded[-1].any():
                 return answers, bound if bound < limit else np.inf
         return answers, np.inf
@@ -449,12 +469,14 @@ class _Search:
         """
         violated, costs, states = self._patterns_by_column.copy(), [], []
         features, values, rows_of_literals, terms = self._literals
+        # Pattern 0 of each column: the terms that the present state violates.
         is_violated = bits[features] != values
         violated[rows_of_literals[is_violated], 0, terms[is_violated]] = 1.0
         for column in self._used:
             numbers = self._pattern_of[column]
             by_cost = np.argsort(-table[column], kind="stable")  # the cheapest is last
             costs.append(np.full(violated.shape[1], np.inf))
+            # Later assignments win, so each pattern gets its cheapest state.
             costs[-1][numbers[by_cost]] = table[column][by_cost]
             states.append(dict(zip(numbers[by_cost], by_cost, strict=True)))
         costs = np.array(costs).reshape(violated.shape[:2])
@@ -490,6 +512,7 @@ class _Search:
             features = self.columns.samples(values)
             bits = self.columns.bits(features)
             predictions = self.columns.model.predict(features)
+        # X in its dtype may not hold the value that was chosen: predict once more.
         for sample, (_, _, _, target) in zip(bits, answers, strict=True):
             if not self._predicts(target, sample):
                 raise ValueError(

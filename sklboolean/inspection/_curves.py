@@ -262,6 +262,7 @@ def _check_partial_fit(model):
 
 def _count_mistakes(model, X, y, classes, edges):
     """Count the mistakes up to each edge; a block is predicted, then trained on."""
+    # The first sample has no prediction: it only sets the classes.
     counts = [0]
     model.partial_fit(take_samples(X, slice(0, 1)), y[:1], classes=classes)
     for first, last in pairwise(edges):
@@ -378,8 +379,11 @@ class QueryCurveDisplay(Display):
             scores, committee, n_taught = [], clone(estimator), 0
             for n in n_labels:
                 new = order[n_taught:n]
+                # The committee is trained on from one point of the curve to the next.
                 committee.teach(take_samples(X, new), y[new])
                 n_taught, model = n, committee
+                # A classifier needs two classes; until then the only label is
+                # predicted.
                 if len(np.unique(y[order[:n]])) == 1:
                     model = DummyClassifier(strategy="constant", constant=y[order[0]])
                     model.fit(X, y)
@@ -564,6 +568,7 @@ class PotentialDisplay(Display):
             raise ValueError(
                 f"votes and y_true must have two labels at most; got {len(labels)}."
             )
+        # Row i: how many of the first i votes are correct, for each sample.
         n_correct = np.zeros((k + 1, len(y_true)), dtype=int)
         np.cumsum(votes == y_true, axis=0, out=n_correct[1:])
         rounds = np.arange(k + 1)
@@ -624,6 +629,7 @@ class RobustnessDisplay(Display):
         self.n_changes = np.asarray(n_changes, dtype=np.float64)
         self.is_correct = np.asarray(is_correct, dtype=bool)
         check_consistent_length(self.n_changes, self.is_correct)
+        # The curve ends at the last correct prediction that can be turned.
         can_turn = self.is_correct & np.isfinite(self.n_changes)
         largest = int(self.n_changes[can_turn].max(initial=0))
         self.n_columns = np.arange(largest + 1)

@@ -19,6 +19,15 @@ from sklboolean.inspection._formulas import (
     compare_with_predictions,
 )
 
+# `explain` in steps: read the formula of the last step of the model, or the shares of
+# features of a kernel model; compare its values with the predictions, so that nothing
+# is explained that the model does not do; choose for each sample the class whose score
+# is explained; list the parts of this score; multiply them where log-odds are
+# explained. Except for lists of rules, the parts of a sample and the intercept add up
+# to its score.
+# Samples are rows of arrays of shape (n_samples, ...); ``columns`` has for each of them
+# the number of its class, ``parts_by_sample`` a list of pairs of a text and a number.
+
 SMALLEST = np.finfo(np.float64).tiny
 
 
@@ -104,7 +113,7 @@ class Explanation:
         Parameters
         ----------
         max_parts : int, default=10
-            Maximum number of parts, at least 1. A last line tells how many are left.
+            Maximum number of parts, at least 1. A last line counts the others.
 
         Returns
         -------
@@ -156,7 +165,7 @@ def explain(model, X, *, target=None, feature_names=None) -> list:
         predicted one of more. Rules need none.
     feature_names : sequence of str or None, default=None
         A name for each feature of the last step. None: those that the pipeline or the
-        model knows, else x0, x1, ...
+        model has, else x0, x1, ...
 
     Returns
     -------
@@ -198,6 +207,7 @@ def explain(model, X, *, target=None, feature_names=None) -> list:
     names = names if feature_names is None else feature_names
     is_kernel = hasattr(last, "feature_contributions")
     formula = formula_of(last)
+    # Conjunctions: a list of rules, weights, or votes of stumps.
     if not is_kernel and not isinstance(formula, Members):
         formula = check_conjunctions(last, formula)
         bits = as_bits(samples, formula.columns.binarize)
@@ -209,17 +219,22 @@ def explain(model, X, *, target=None, feature_names=None) -> list:
         list_parts = stump_votes if formula.kind == "votes" else weight_parts
         parts_by_sample = list_parts(formula, bits, score.columns, names)
         return score.explanations(formula.kind, parts_by_sample)
+    # Members without a formula, and kernel models: the slope of the calibration, where
+    # there is one, is the only link to probabilities.
     is_calibrated = hasattr(last, "calibration_slope_")
     score = ExplainedScore.of(fitted_model, X, target, is_calibrated)
+    # A regressor predicts the median of its hypotheses.
     if not is_kernel and formula.kind == "predictions":
         parts_by_sample = prediction_parts(formula.of_samples(samples))
         return score.explanations("predictions", parts_by_sample)
     names = FeatureNames(check_names(names, last.n_features_in_))
     if is_kernel:
+        # Kernel models divide their score among the features exactly.
         bits = as_bits(samples, getattr(last, "binarize", 0.0))
         shares = last.feature_contributions(samples)
         parts_by_sample = kernel_parts(shares, bits, score.columns, names)
         return score.explanations("weights", parts_by_sample)
+    # Any other ensemble: a vote of each hypothesis.
     votes = formula.of_samples(samples)
     classes = class_labels(last)
     parts_by_sample = member_votes(votes, samples, classes, score.columns, names)
@@ -232,6 +247,7 @@ def shown_parts(explanation, max_parts=None):
     shown = len(pairs) if max_parts is None else max_parts
     pairs, others = pairs[:shown], pairs[shown:]
     if others:
+        # Predictions and rules cannot be summed up.
         adds_up = kind in ("weights", "votes")
         value = sum(value for _, value in others) if adds_up else None
         pairs.append((f"{len(others)} more", value))
@@ -279,12 +295,14 @@ class ExplainedScore:
         n_samples, everything = len(predictions), np.arange(len(predictions))
         ones, unknown = np.ones(n_samples), [None] * n_samples
         if not hasattr(whole, "classes_"):
+            # A regressor: the prediction is the score.
             values = np.array(predictions, dtype=np.float64)
             columns = np.zeros(n_samples, dtype=np.intp)
             return cls(predictions, unknown, columns, values, ones, unknown, "score")
         targets, columns = explained_classes(class_labels(whole), predictions, target)
         scores = np.asarray(whole.decision_function(X), dtype=np.float64)
         if scores.ndim == 1:
+            # One column of scores, for the second of two classes.
             values = np.where(columns, scores, -scores)
         else:
             values = scores[everything, columns]
@@ -313,9 +331,11 @@ class ExplainedScore:
             score, intercept = float(self.values[sample]), 0.0
             if kind != "predictions":
                 factor = float(self.factors[sample])
+                # Parts of the score of decision_function become parts of the log-odds.
                 scaled = [(t, float(factor * value)) for t, value in parts_of_sample]
                 parts_of_sample = sorted(scaled, key=lambda part: -abs(part[1]))
             if kind == "weights":
+                # The intercept is computed last, so that rounding errors are in it.
                 intercept = score - sum(value for _, value in parts_of_sample)
             answer = self.predictions[sample], self.targets[sample]
             result = score, self.probabilities[sample], self.quantity
@@ -343,6 +363,7 @@ def weight_parts(formula, bits, columns, names):
     """List the weights of the terms that hold in each sample."""
     weights = formula.weights
     if formula.classes is not None and len(weights) == 1:
+        # One row of weights is for the second class; the first has the opposite.
         weights = np.concatenate([-weights, weights])
     satisfied, terms, texts = formula.satisfied(bits), formula.terms, {}
     parts_by_sample = []
@@ -350,11 +371,13 @@ def weight_parts(formula, bits, columns, names):
         satisfied_terms = np.flatnonzero(holds & (weights[column] != 0))
         values = weights[column, satisfied_terms].tolist()
         if formula.takes_numbers:
+            # Single features: two bounds on one number become one interval.
             literals = [terms[k][0] for k in satisfied_terms]
             parts_by_sample.append(merge_bounds(literals, values, names))
             continue
         for k in satisfied_terms:
             if k not in texts:
+                # A text serves all samples in which its term holds.
                 texts[k] = " and ".join(names.words(terms[k])) or "always"
         parts_by_sample.append(
             [(texts[k], w) for k, w in zip(satisfied_terms, values, strict=True)]
@@ -366,6 +389,7 @@ def kernel_parts(shares, bits, columns, names):
     """List the exact part of each feature in the score of a kernel model."""
     parts_by_sample = []
     for sample, column in enumerate(columns):
+        # Shares have shape (n_samples, n_features), or a second axis of classes.
         values = shares[sample] if shares.ndim == 2 else shares[sample, column]
         values = values if shares.ndim == 3 or column else -values
         features = np.flatnonzero(values)
@@ -380,6 +404,7 @@ def merge_bounds(literals, values, names):
     for (feature, is_true), value in zip(literals, values, strict=True):
         condition = names.condition(feature)
         is_bound = condition.relation in ("<=", ">")
+        # Bounds on one number have its column as key, other conditions their feature.
         key = condition.column if is_bound else feature
         group = groups.setdefault(key, ([], []))
         group[0].append((feature, is_true))
@@ -401,6 +426,7 @@ def rule_explanations(formula, bits, names):
     explanations = []
     for holds in formula.satisfied(bits):
         numbers = np.flatnonzero(holds)
+        # The first rule that holds decides; index -1 is the default.
         decides = numbers[0] if len(numbers) else -1
         prediction = formula.labels[decides] if len(numbers) else formula.default
         score = float(probabilities[decides, formula.classes.index(prediction)])
@@ -442,6 +468,7 @@ def stump_votes(formula, bits, columns, names):
     parts_by_sample = []
     for number, (holds, column) in enumerate(zip(satisfied, columns, strict=True)):
         sums = {}
+        # Conditions of several games can have the same text: their votes are added.
         for output, factor, game in summands_of_class(
             formula, column, bits[number : number + 1]
         ):
@@ -468,6 +495,7 @@ def summands_of_class(formula, column, sample):
     if formula.games is None:
         is_single = len(formula.weights) == 1
         return [(0, 1.0 if column else -1.0, "")] if is_single else [(column, 1.0, "")]
+    # The score of a class is the sum of its games, each with the sign of its side.
     factors = formula.game_factors(formula.sums(sample))[0]
     return [
         (output, factors[output] * (1 if column == game[1] else -1), name)
@@ -517,6 +545,7 @@ def member_votes(votes, samples, classes, columns, names):
             start = f"{type(hypothesis).__name__} {number}: "
             texts = [start + voted_class(row, classes) for row in shares]
         for i, value in enumerate(shares[numbers, columns].tolist()):
+            # A hypothesis of another game adds nothing to this class.
             if value:
                 text = f"{texts[i]} ({game})" if game else texts[i]
                 sums[i][text] = sums[i].get(text, 0.0) + value
@@ -661,6 +690,7 @@ class ExplanationDisplay(Display):
             label = "prediction"
         self.bars_ = draw_bars(self.ax_, bars, label, is_new_figure)
         if kind == "rules":  # only the first one decides
+            # Later rules hold, too, but do not count.
             for bar in list(self.bars_)[1:]:
                 bar.set_alpha(0.3)
         prefix = "" if target is None else "predicted: "

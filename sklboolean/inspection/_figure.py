@@ -72,8 +72,10 @@ def draw_curves(ax, curves, x_name, y_name, levels=None):
         style = LINE_STYLES[number % len(LINE_STYLES)]
         (lines[name],) = ax.plot(x, mean, color=color, linestyle=style, label=name)
         if len(runs) > 1:
+            # The band is one standard error of the mean on both sides.
             error = runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
             ax.fill_between(x, mean - error, mean + error, color=color, alpha=0.2)
+    # The first curve is solid, so levels begin with the second style.
     for number, (name, level) in enumerate((levels or {}).items(), start=1):
         style = LINE_STYLES[number % len(LINE_STYLES)]
         lines[name] = ax.axhline(level, color="0.5", linestyle=style, label=name)

@@ -25,6 +25,7 @@ def as_bits(X, binarize, name="X", *, only_bits=False):
     """
     X = check_array_strict(X, name, accept_sparse="csr")
     X = X.toarray() if sparse.issparse(X) else X
+    # Models that take zeros and ones have no threshold.
     threshold = binarize if isinstance(binarize, Real) else 0.0
     if X.dtype == bool and threshold < 1:
         return X
@@ -93,5 +94,6 @@ def _both_outputs(formula, bits, whole, X):
 def _is_close(result, expected):
     """Test if two tables are equal but for rounding."""
     expected = np.reshape(expected, result.shape)
+    # Relative to the largest value, because sums round by their largest terms.
     size = max(1.0, float(np.abs(expected).max(initial=0.0)))
     return np.allclose(result, expected, rtol=0, atol=TOLERANCE * size)

@@ -9,6 +9,11 @@ from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean.kernels import BooleanSVC, KernelPerceptron
 from sklboolean.rules._dual_representation import dual_representation
 
+# The score of a kernel model is sum_i c_i g(count(v_i, x)) + b. For g(s) = sum_l a_l
+# C(s, l) the weight of a conjunction T on x is a_|T| times the sum of the c_i of
+# support samples that satisfy T (Newton's formula); the empty conjunction joins the
+# intercept.
+
 MOST_TERMS = 10_000
 
 
@@ -27,6 +32,7 @@ def kernel_sum(model):
     is_normalized = isinstance(model, KernelPerceptron) and model.is_normalized_
     if is_normalized or getattr(model.kernel_, "normalize", False):
         return None  # the sum is divided by the norm of the sample
+    # One sum for two classes, one for each of more.
     targets = model.classes_.tolist() if len(model.classes_) > 2 else [None]
     try:
         duals = [dual_representation(model, target=target) for target in targets]
@@ -54,6 +60,7 @@ def kernel_sum(model):
 
 def terms_of(length_weights, n_features):
     """List the conjunctions that have a weight, without the empty one, or None."""
+    # Each feature is true, or true or false where negations count.
     n_signs = 1 if length_weights.monotone else 2
     lengths = 1 + np.flatnonzero(length_weights.mantissas[1:])
     if sum(comb(n_features, k) * n_signs**k for k in lengths.tolist()) > MOST_TERMS:

@@ -80,6 +80,7 @@ def label_quality(X, y, estimator=None, *, cv=5, random_state=None) -> np.ndarra
     y = column_or_1d(y)
     check_consistent_length(X, y)
     classes, codes = encode_classes(y)
+    # One seed for the folds and the classifier, drawn before any work.
     seed = draw_seed(check_random_state(random_state))
     folds = disjoint_folds(cv, X, y, classes, codes, seed)
     model = clone(base)
@@ -88,6 +89,7 @@ def label_quality(X, y, estimator=None, *, cv=5, random_state=None) -> np.ndarra
         scores = cross_val_predict(model, X, y, cv=folds, method=method)
     scores = np.asarray(scores, dtype=np.float64)
     if method == "predict_proba":
+        # Doubled, because margins are halved: they are differences of probabilities.
         scores = 2 * scores - 1
         scores = scores[:, 1] if len(classes) == 2 else scores
     if scores.shape not in ((len(y),), (len(y), len(classes))):
@@ -134,11 +136,12 @@ def disjoint_folds(cv, X, y, classes, codes, seed):
     """
     if not hasattr(cv, "split") and not hasattr(cv, "__iter__"):
         counts = np.bincount(codes)
+        # Stratified folds need each label as often as there are folds.
         n_folds = min(check_integer(cv, "cv", 2), counts.min())
         if n_folds < 2:
             raise ValueError(
                 f"y holds the label {classes[counts.argmin()]!r} once, so that a model "
-                "that was not trained on it does not know it. Leave out this sample."
+                "that was not trained on it cannot predict it. Leave out this sample."
             )
         cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
     samples, n_tests = np.arange(len(y)), np.zeros(len(y), dtype=int)

@@ -38,7 +38,7 @@ class Nodes:
     decided : ndarray of shape (n_nodes, n_columns), bool
     costs : ndarray of shape (n_nodes,)
     bounds : ndarray of shape (n_nodes,)
-        No sample below the node that is wanted costs less.
+        Lower bound of the costs of solutions below the node.
     n_broken : ndarray of shape (n_nodes, n_terms), float64
         How many of the changed columns violate each term.
     missing : ndarray of shape (n_nodes,)
@@ -78,7 +78,7 @@ class ChangeProblem:
     slack : float
         Sums this close to 0 are decided by ``is_solution``.
     is_solution : callable
-        Takes the state of each column and tells if the prediction is the wanted one.
+        Takes the state of each column; True if the target is predicted.
     """
 
     violated: np.ndarray
@@ -94,7 +94,7 @@ class ChangeProblem:
         Parameters
         ----------
         limit : float
-            Only a cheaper change is wanted.
+            Only cheaper changes are searched.
         excluded : sequence of ndarray of shape (n_columns,), bool
             Sets of columns that must not change together.
         deadline : float or None
@@ -122,6 +122,8 @@ class ChangeProblem:
                 return limit, best, limit
             if deadline is not None and perf_counter() > deadline:
                 return limit, best, float(waiting.bounds.min())
+            # Open the nodes with the smallest bounds, and the one that misses least of
+            # all.
             order = np.argsort(waiting.bounds, kind="stable")
             first = np.argmin(waiting.missing[order])
             order = np.concatenate([order[[first]], np.delete(order, first)])
@@ -129,13 +131,15 @@ class ChangeProblem:
             waiting = waiting[order[n_opened:]]
 
     def _take_solution(self, nodes, limit, best, excluded):
-        """Take the cheapest node of the wanted prediction; leave the open ones."""
+        """Take the cheapest solution among the nodes; return it and the open nodes."""
+        # Nodes that change all columns of an excluded set are dropped.
         is_open = np.ones(len(nodes.costs), dtype=bool)
         for columns in excluded:
             is_open &= ~(nodes.states[:, columns] > 0).all(axis=1)
         nodes = nodes[is_open]
         sums = (self._n_violated(nodes) == 0) @ self.weights.T + self.intercepts
         nodes = replace(nodes, missing=-sums.min(axis=1, initial=np.inf))
+        # Sums within the slack may be 0 or not: the prediction decides then.
         solutions = np.flatnonzero((sums >= -self.slack).all(axis=1))
         for node in solutions[np.argsort(nodes.costs[solutions], kind="stable")]:
             if nodes.costs[node] >= limit * LESS:
@@ -177,12 +181,15 @@ class ChangeProblem:
             Minus infinity for changes that are not allowed.
         """
         holds = n_violated == 0
+        # A violated term is lost if a decided column violates it: no change helps.
         is_unchanged = nodes.decided & (nodes.states == 0)
         is_lost = nodes.n_broken + is_unchanged @ self.violated[:, 0] > 0
+        # The first case of the module's docstring: w / k for each column in the way.
         shares = (~holds & ~is_lost) / np.maximum(n_violated, 1)
         can_change = ~nodes.decided[:, :, None] & np.isfinite(self.costs)
         gains = []
         for weight in self.weights:
+            # The other two cases: -w for w < 0, and -w / K for w > 0.
             lost = np.where(weight < 0, -weight, -weight / self._n_columns)
             added = (shares * np.maximum(weight, 0)) @ self._ends
             added += (holds * lost) @ self._begins
@@ -195,15 +202,18 @@ class ChangeProblem:
         gains = self._gains(nodes, n_violated)
         sums = (n_violated == 0) @ self.weights.T + self.intercepts
         n_more, ranks = changes_after(-sums - self.slack, gains)
+        # cheapest[i, k]: the cost of k more columns of node i; infinite beyond all.
         cheapest = np.where(nodes.decided, np.inf, self.costs.min(axis=1))
         cheapest = np.sort(cheapest, axis=1).cumsum(axis=1)
         cheapest = np.pad(cheapest, ((0, 0), (1, 1)), constant_values=np.inf)
         cheapest[:, 0] = 0.0
+        # Bounds of all children, of shape (n_nodes, n_columns, n_states).
         costs = nodes.costs[:, None, None] + self.costs
         bounds = costs + cheapest[np.arange(len(costs))[:, None, None], n_more]
         node, column, state = np.nonzero(bounds < limit * LESS)
         child_index, states = np.arange(len(node)), nodes.states[node]
         states[child_index, column] = state
+        # Columns of larger gain keep their values, so that no set is met twice.
         decided = nodes.decided[node] | (ranks[node] <= ranks[node, column][:, None])
         n_broken = nodes.n_broken[node] + self.violated[column, state]
         cost, bound = costs[node, column, state], bounds[node, column, state]
@@ -226,16 +236,20 @@ def changes_after(missing, gains):
     ranks : ndarray of shape (n_nodes, n_columns), int
         Columns with the largest gain in the test that misses most come first.
     """
+    # Largest gain of each column in each test, and the test that misses most.
     node_index, n_columns = np.arange(len(gains)), gains.shape[2]
     best, hardest = np.maximum(gains.max(axis=3), 0.0), missing.argmax(axis=1)
     order = (-best[node_index, hardest]).argsort(axis=1, kind="stable")
     ranks = order.argsort(axis=1)
+    # Gains of the columns in the order of their ranks, added up.
     reached = np.take_along_axis(best, order[:, None], axis=2).cumsum(axis=2)
     missing = missing[:, :, None, None] - gains
     needed = missing + np.take_along_axis(reached, ranks[:, None], axis=2)[..., None]
+    # How many of the next columns close the gap of the hardest test.
     n_more = np.empty((len(best), *gains.shape[2:]), dtype=np.intp)
     for node, test in enumerate(hardest):
         n_more[node] = np.searchsorted(reached[node, test], needed[node, test])
     n_more = np.maximum(n_more - ranks[:, :, None], (missing > 0).any(axis=1))
+    # The other tests only say whether all columns together are enough.
     suffices = needed <= reached.max(axis=2, initial=0.0)[:, :, None, None]
     return np.where(suffices.all(axis=1), n_more, n_columns + 1), ranks

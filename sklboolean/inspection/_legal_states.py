@@ -1,4 +1,4 @@
-"""The states that each column of the user's data may take, and wanted predictions."""
+"""The states that each column of the user's data may take, and sums for a target."""
 
 from dataclasses import dataclass
 
@@ -39,6 +39,7 @@ class LegalStates:
 def legal_states(columns):
     """List the legal states of each column: no missing and no unknown values."""
     if columns.encoded is None:
+        # Features without an encoder: 0, and a number above the threshold.
         binarize = columns.formula.columns.binarize or 0.0
         bits = np.array([[False], [True]])
         values = [0.0, max(1.0, np.floor(binarize) + 1)]
@@ -51,6 +52,7 @@ def legal_states(columns):
         bits = _bits_of_states(fitted)
         features = np.flatnonzero(columns.owners == number)
         values = fitted.decode(bits).tolist()
+        # Columns of bools must be answered by bools.
         if fitted.kind == "boolean" and fitted.insists:  # not 0 and 1
             values = list(map(bool, values))
         states.append(LegalStates(features, bits, values, fitted.kind))
@@ -82,7 +84,7 @@ def check_changes(names, states, costs, immutable, directions, *, has_functions=
 def possible_bits(columns):
     """List the bits that the features of each column can have, with no or any value.
 
-    A last feature alone may say that the value is missing.
+    The last feature may be the one that marks missing values.
 
     Returns
     -------
@@ -90,6 +92,7 @@ def possible_bits(columns):
     """
     possible = []
     for states in legal_states(columns):
+        # Two more states: no condition holds, and only the mark of missing values.
         unknown = np.zeros((2, len(states.features)), dtype=bool)
         unknown[1, -1:] = True
         bits = np.vstack([states.bits, unknown])
@@ -102,6 +105,7 @@ def _bits_of_states(fitted):
     if fitted.kind == "category":
         n_levels = len(fitted.levels) + bool(fitted.rare)
         return np.eye(n_levels, fitted.n_conditions, dtype=bool)
+    # A number in each interval satisfies the bounds of this interval.
     numbers = fitted.representatives[:, None]
     tests = [
         numbers <= fitted.thresholds
@@ -140,15 +144,18 @@ def sums_for(formula, target):
         )
     weights, intercepts = formula.scaled()
     if formula.classes is None:
+        # A regressor: prediction - low and high - prediction must reach 0.
         low, high = target
         weights = np.concatenate([weights, -weights])
         intercepts = np.array([intercepts[0] - low, high - intercepts[0]])
         is_used = np.isfinite(intercepts)
         weights, intercepts = weights[is_used], intercepts[is_used]
     elif len(weights) == 1:
+        # Two classes: the score, or its opposite.
         sign = 1.0 if target == formula.classes[1] else -1.0
         weights, intercepts = sign * weights, sign * intercepts
     else:
+        # More classes: the score of the target minus that of each other class.
         row = formula.classes.index(target)
         others = np.arange(len(weights)) != row
         weights = weights[row] - weights[others]
@@ -158,7 +165,7 @@ def sums_for(formula, target):
 
 
 def _signs_of_rules(formula, target):
-    """Weigh each rule more than all rules after it that speak for the other side.
+    """Weigh each rule more than all later rules whose label is on the other side.
 
     The sum is a whole number that is not 0, and above 0 where the first rule that holds
     has the target as its label.
@@ -166,6 +173,8 @@ def _signs_of_rules(formula, target):
     signs = [
         1 if label == target else -1 for label in [*formula.labels, formula.default]
     ]
+    # From the last rule to the first: a rule weighs 1 more than all later rules of the
+    # other side.
     against = {1: 0.0, -1: 0.0}  # what the rules below have for each side
     weights = []
     for sign in reversed(signs):

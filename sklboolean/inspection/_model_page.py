@@ -27,6 +27,12 @@ from sklboolean.inspection._user_columns import UserColumns, only_encoder
 from sklboolean.preprocessing._encoded_columns import level_names, level_text
 from sklboolean.preprocessing._frames import is_frame, read_columns
 
+# The page is the file model_page.html with one JSON object, `data`, which its script
+# reads. "columns" are the inputs of the form, "features" the conditions on them that
+# terms test, "terms" pairs of a number in "features" and a value, "rows" the lines of
+# the table of rules, and "shapley" the products whose values the script adds up.
+# Everything that the script computes it computes from these fields.
+
 MOST_COLUMNS = 30  # of a product: the script has integers of 32 bits
 MOST_PRODUCTS = 2000  # of rules: about 100 bytes each
 
@@ -42,7 +48,7 @@ def model_page(
     computes the probability in the browser and lists what holds, finds the cheapest
     change of one or two columns that turns the prediction, and shows what each column
     adds to the score: its Shapley value against all samples of X, unless rules overlap
-    very much. A scorecard is added up. The page says what is proved about the model.
+    very much. A scorecard is added up. The page states what is proved about the model.
     The file needs no network and no server. It contains the values of up to
     ``max_samples`` samples: take care with confidential data.
 
@@ -65,7 +71,7 @@ def model_page(
     title : str or None, default=None
         Title of the page. None: the class of the model.
     feature_names : sequence of str or None, default=None
-        Names of the features of the last step. None: those that it knows.
+        Names of the features of the last step. None: its column names.
     max_samples : int, default=500
         Maximum number of samples in the file, the first ones; 0 for none. Coverage and
         precision are those of all samples.
@@ -116,6 +122,7 @@ def model_page(
     names = names if feature_names is None else feature_names
     names = FeatureNames(check_names(names, bits.shape[1]))
     compare_with_predictions(formula, bits, estimator, X)
+    # Only features that a term tests are written.
     used = sorted({feature for term in formula.terms for feature, _ in term})
     samples = _sample_fields(user_columns, X, y, bits, used, names, max_samples)
     owners = {
@@ -148,6 +155,7 @@ def _formula_fields(formula, used):
     """Describe the formula as the script of the page evaluates it."""
     number_of_feature = {feature: k for k, feature in enumerate(used)}
     classes = formula.classes
+    # Values for lists of rules; sums replace some of them.
     fields = {
         "link": "first",
         "slope": 1.0,
@@ -205,8 +213,10 @@ def _shapley_fields(columns, bits, owners):
     intercepts, products = weights.pop((), np.zeros(len(outputs))), []
     for term, values in weights.items():
         tested = sorted({owners[feature] for feature, _ in term})
+        # The script would count wrongly beyond 30 bits.
         if len(tested) > MOST_COLUMNS:
             return None
+        # Bit k of a code: a literal of the k-th tested column fails.
         misses = np.zeros((len(bits), len(tested)), dtype=bool)
         for feature, value in term:
             misses[:, tested.index(owners[feature])] |= bits[:, feature] != value
@@ -259,6 +269,7 @@ def _weighted_products(columns):
 def _add_changes(described, owners, columns, names, costs, immutable, directions):
     """Add to the columns of the form what the search may change them to."""
     states, costs, directions = legal_states(columns), costs or {}, directions or {}
+    # Without an encoder the columns are the features themselves.
     labels = names.names if columns.encoded is None else columns.names
     check_changes(labels, states, costs, immutable, directions, has_functions=False)
     for feature, form_column in owners.items():
@@ -302,6 +313,7 @@ def _sample_fields(user_columns, X, y, bits, used, names, max_samples):
 def _fill_page(data):
     """Put the data into the page; no text of it can end the script element."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    # A text "</script>" in the data would end the script.
     text = text.replace("<", "\\u003c")
     page = files("sklboolean.inspection").joinpath("model_page.html").read_text("utf-8")
     before, after_title = page.split("@TITLE@")
@@ -338,6 +350,7 @@ def _row_values(formula, y):
             yield term, 0, None, str(label), y == label
         return
     weights = formula.scaled()[0]
+    # One line for each weight that is not 0, the largest first.
     cells = np.argwhere(weights != 0)
     sizes = np.abs(weights[tuple(cells.T)])
     for output, term in cells[np.argsort(-sizes, kind="stable")].tolist():
@@ -347,12 +360,13 @@ def _row_values(formula, y):
 
 
 def _supported_class(formula, output, weight, y):
-    """Name the class that a weight speaks for, and mark the samples of that class."""
+    """Name the class whose score a weight raises, and mark its samples."""
     classes = formula.classes
     if classes is None:
         return "", np.asarray(y, dtype=float)
     if formula.games is not None:
         pair = [classes[code] for code in formula.games[output]]
+        # A positive margin of a game is for its second class.
         pair = pair if weight < 0 else pair[::-1]
         return f"{pair[0]}, not {pair[1]}", y == pair[0]
     if len(formula.weights) == 1:
@@ -373,7 +387,7 @@ def _plain_columns(used, names, bits):
 
 
 def _encoded_columns(user_columns, X, bits, used):
-    """Describe the columns before the encoder and what the features say of them."""
+    """Describe the columns before the encoder, and their features as conditions."""
     columns, features, values, described = [], [], [], {}
     encoder = only_encoder(user_columns.transformers)
     read = read_columns(encoder, X if is_frame(X) else np.asarray(X), reset=False)
@@ -382,12 +396,14 @@ def _encoded_columns(user_columns, X, bits, used):
         if number not in described:
             fitted = user_columns.encoded[number]
             places = np.flatnonzero(user_columns.owners == number)
-            said = dict(zip(places.tolist(), _conditions(fitted), strict=True))
-            described[number] = len(columns), said
+            conditions = _conditions(fitted)
+            by_feature = dict(zip(places.tolist(), conditions, strict=True))
+            described[number] = len(columns), by_feature
             columns.append(_column(user_columns.names[number], fitted, read[number]))
             values.append(_column_values(fitted, read[number], bits[:, places]))
-        where, said = described[number]
-        features.append({"column": where, "relation": said[j][0], "value": said[j][1]})
+        column, by_feature = described[number]
+        relation, value = by_feature[j]
+        features.append({"column": column, "relation": relation, "value": value})
     samples = [list(row) for row in zip(*values, strict=True)]
     return columns, features, samples or [[] for _ in range(len(bits))]
 
@@ -397,21 +413,23 @@ def _conditions(fitted):
     if fitted.kind == "category":
         return [("=", k) for k in range(fitted.n_conditions)]
     missing, thresholds = ("missing", None), fitted.thresholds.tolist()
-    said = [(relation, t) for relation in fitted.relations for t in thresholds]
+    conditions = [(relation, t) for relation in fitted.relations for t in thresholds]
     if fitted.kind == "ordered":  # by the numbers of the options
         n_levels = len(fitted.levels)
+        # An ordered column is a list of options: a bound is a set of their numbers.
         missing = "=", n_levels
-        said = [
+        conditions = [
             ("in", [*(range(t + 1) if relation == "<=" else range(t + 1, n_levels))])
-            for relation, t in said
+            for relation, t in conditions
         ]
-    return said + [missing] * fitted.indicates_missing
+    return conditions + [missing] * fitted.indicates_missing
 
 
 def _column(name, fitted, read):
     """Describe a column for the form."""
     column = {"name": str(name), "kind": fitted.kind, "can_be_missing": False}
     if fitted.kind in ("category", "ordered"):
+        # The last option stands for levels that were not in the training data.
         options = [*map(level_text, fitted.levels)]
         if fitted.kind == "ordered":
             options = level_names(fitted.levels)
@@ -422,6 +440,7 @@ def _column(name, fitted, read):
     if fitted.kind == "number":
         numbers = np.empty(0) if read.numbers is None else read.numbers
         not_missing = numbers[~np.isnan(numbers)].tolist()
+        # The slider covers all thresholds and all numbers of X.
         edges = [*fitted.thresholds.tolist(), *not_missing]
         column |= {"low": min(edges, default=0.0), "high": max(edges, default=1.0)}
     return column

@@ -23,6 +23,12 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import comb
 
+# Rows of patterns are float64 arrays of zeros and ones, so that counts of tests are
+# products of matrices. ``gains[i, j]`` is the value of a column of A for pattern i
+# against pattern j of the others, ``losses[i, j]`` that of a column of B; the sum over
+# the others is a product with their shares. Conjunctions of few columns have few
+# patterns: all are tabled once, and a sample looks up its own.
+
 MOST_TABLED = 6  # columns of a conjunction of which all patterns are tabled
 MOST_PAIRS = 2**22  # of patterns at once
 WIDEST = 2**16  # codes are renumbered before they exceed it
@@ -95,6 +101,8 @@ class Patterns:
         weighted = others * shares[:, None]
         return np.concatenate(
             [
+                # A column of A: the other fails its test. A column of B: the sample
+                # does.
                 gains @ weighted + rows * (losses @ shares)[:, None]
                 for rows, (gains, losses) in self._pairs(pair_values)
             ]
@@ -111,10 +119,12 @@ class Patterns:
         others, shares = self.other_rows, self.shares
         first, second = np.triu_indices(others.shape[1], 1)
         weighted = others * shares[:, None]
+        # Others that fail the tests of both columns, with their shares.
         both = weighted[:, first] * others[:, second]
         blocks = []
         for rows, (gains, losses, mixed) in self._pairs(pair_interactions):
             mixed = mixed @ weighted
+            # Both columns in A, both in B, and one in each.
             block = gains @ both
             block += rows[:, first] * rows[:, second] * (losses @ shares)[:, None]
             block += mixed[:, first] * rows[:, second]
@@ -144,6 +154,7 @@ def pair_orders(rows, other_rows):
     sizes, other_sizes : ndarrays that broadcast to this shape
         Of A, the columns that only the first sample passes, and of B.
     """
+    # No test is failed by both.
     passes = rows @ other_rows.T == 0
     sizes, other_sizes = other_rows.sum(axis=1), rows.sum(axis=1)[:, None]
     return passes / comb(sizes + other_sizes, sizes), sizes, other_sizes
@@ -210,6 +221,7 @@ def distinct_rows(bits):
     """
     codes, n_codes = np.zeros(len(bits), dtype=np.int64), 1
     for column in bits.T:
+        # Append the bit; renumber before the codes grow beyond small tables.
         codes = 2 * codes + column
         n_codes *= 2
         if n_codes > WIDEST:

@@ -5,6 +5,11 @@ import numpy as np
 from sklboolean._core.formula import FirstRule
 from sklboolean.inspection._pattern_games import distinct_rows
 
+# A mask is a Python integer: bit p is set if pattern p of a column passes a test. The
+# product of two tests of one column is the "and" of their masks, so that conditions of
+# different terms on one column are merged, and tests that all or no pattern passes are
+# recognised. `expanded` serves these products and those of `_model_page`.
+
 MOST_PRODUCTS = 20_000
 MOST_KEPT = 256  # results of tests
 
@@ -50,6 +55,7 @@ class Products:
         all_weights, intercepts = formula.scaled()
         weights = {(): intercepts}
         for term, weight in zip(formula.terms, all_weights.T, strict=True):
+            # Terms that no sample can satisfy are dropped.
             if (product := self._product(term)) is not None:
                 weights[product] = weights.get(product, 0.0) + weight
         return formula.output_names(), weights
@@ -137,6 +143,7 @@ def expanded(conditions, outcomes, both, most):
     for condition, outcome in zip(conditions[::-1], outcomes[-2::-1], strict=True):
         if condition is None:
             continue
+        # F + T s - T F: the products of F are copied with the condition and a minus.
         below = list(weights.items())
         weights[condition] = weights.get(condition, 0.0) + outcome
         for product, weight in below:
@@ -145,6 +152,7 @@ def expanded(conditions, outcomes, both, most):
         weights = {
             product: w for product, w in weights.items() if not product or w.any()
         }
+        # Few rules overlap in practice; the number of products can double with each.
         if len(weights) > most:
             return None
     return weights
@@ -159,6 +167,7 @@ def outcomes_of(formula):
     outcomes : ndarray of shape (n_rules + 1, n_outputs)
     """
     classes, scores = formula.classes, formula.scores
+    # Scores, where the rules decide them; else probabilities, or the label.
     if scores is not None and np.ndim(scores) == 1:
         return [f"log-odds of {classes[1]}"], scores[:, None]
     if scores is not None:

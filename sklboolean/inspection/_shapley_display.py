@@ -132,6 +132,8 @@ class ShapleyDisplay(Display):
             others = values.sum() - values[columns].sum()
             bars.append((f"{n_others} more", others))
         drawn = draw_bars(ax, bars, self._label(), is_new_figure)
+        # Bars begin at the score and step back to the base value, the largest one
+        # first.
         score = end = base + values.sum()
         for bar, (_, value) in zip(drawn, bars, strict=True):
             bar.set_x(end - value)
@@ -144,6 +146,7 @@ class ShapleyDisplay(Display):
         ax.axvline(base, color="0.5", linestyle=":")
         ax.axvline(score, color="black", linestyle="--")
         ax.set_ylim(max(1, len(bars)) - 0.5, -0.5)
+        # Bars were moved after they were drawn: fit the axis again.
         ax.relim()
         ax.margins(x=0.12)
         ax.autoscale_view(scaley=False)
@@ -159,6 +162,7 @@ class ShapleyDisplay(Display):
 
     def _draw_beeswarm(self, values, is_new_figure):
         ax, columns = self.ax_, self._largest(np.abs(values).mean(axis=0))
+        # Samples whose values fall in one bin lie above each other.
         width = np.ptp(values) / N_BINS or 1.0
         for row, column in enumerate(columns):
             heights = row + swarm_offsets(values[:, column], width)
@@ -181,6 +185,7 @@ class ShapleyDisplay(Display):
         if data is None or not all(map(is_number, data)):
             return [UNKNOWN] * n_samples
         numbers = data.astype(np.float64)
+        # Ranks, so that one extreme number does not take all colours.
         ranks = rankdata(numbers, method="dense", nan_policy="omit") - 1
         scale = LinearSegmentedColormap.from_list("ranks", SCALE)
         scale = scale.with_extremes(bad=UNKNOWN)
@@ -210,9 +215,11 @@ def swarm_offsets(values, width):
     offsets : ndarray of shape (n_samples,), float64
     """
     bins = np.floor((values - values.min()) / width).astype(np.int64)
+    # Number the points of each bin: 0, 1, 2, ... in the order of the samples.
     order = np.argsort(bins, kind="stable")
     starts = np.searchsorted(bins[order], bins[order])
     ranks = np.empty(len(values), dtype=np.intp)
     ranks[order] = np.arange(len(values)) - starts
+    # 0, -1, 1, -2, 2, ...: on both sides of the row in turn.
     sides = np.where(ranks % 2, -(ranks + 1) // 2, ranks // 2).astype(np.float64)
     return sides * 0.4 / max(4.0, np.abs(sides).max(initial=0.0))

@@ -21,6 +21,12 @@ from sklboolean.kernels import (
     BooleanGaussianProcessRegressor,
 )
 
+# A formula becomes a sum of weighted products, each of which tests some columns. The
+# value of a column in a product depends only on which of these tests the two samples
+# fail, so patterns of failed tests are counted (`_pattern_games`), and the time grows
+# with the number of samples, not of pairs. Arrays are of shape (n_outputs, n_columns,
+# n_samples) until `_by_sample` moves the samples to the front.
+
 TOLERANCE = 1e-6  # between the sum of the values and the score
 PROCESSES = BooleanGaussianProcessClassifier, BooleanGaussianProcessRegressor
 
@@ -241,6 +247,7 @@ def shapley_values(
                 background = transformers.transform(background)
         data = {"X": X, "background": background, "sample_weight": sample_weight}
         columns = {"feature_names": feature_names, "feature_groups": feature_groups}
+        # Values are linear in the score: an ensemble has the sum of its models' values.
         of_member = partial(
             shapley_values, interactions=interactions, **data, **columns
         )
@@ -266,6 +273,7 @@ def _of_formula(columns, X, background, sample_weight, interactions):
     _check_background(n_samples, background)
     if background is not None:
         samples = columns.samples(background)
+        # One array of both, so that their patterns have the same numbers.
         bits = np.concatenate([bits, columns.bits(samples, "background")])
         first_other = n_samples
     weights = _shares(sample_weight, len(bits) - first_other)
@@ -356,8 +364,10 @@ def _add_up(products, shape, first_other, shares, has_pairs):
     pairs = np.zeros((n_outputs, n_columns, *shape[1:])) if has_pairs else None
     for product, weights in products.weights.items():
         if not product:
+            # The constant of the sum.
             base += weights
             continue
+        # Which samples fail the test of each column of the product.
         tests = [products.misses(column, mask) for column, mask in product]
         misses = other_misses = [test[:n_samples] for test in tests]
         if first_other:
@@ -408,6 +418,7 @@ def process_values(columns, samples, others, shares):
     """
     process = columns.model
     groups = process.kernel_.feature_groups
+    # Each column of the user must be one group of features of the kernel.
     pairs = set(zip(groups.tolist(), columns.owners.tolist(), strict=True))
     groups_of_columns, owners = map(list, zip(*sorted(pairs), strict=True))
     if len(set(groups_of_columns)) < len(pairs) or len(set(owners)) < len(pairs):
@@ -422,6 +433,7 @@ def process_values(columns, samples, others, shares):
     values[:, owners] = values_by_sample[:, groups_of_columns].transpose(2, 1, 0)
     has_classes = hasattr(process, "classes_")
     scores = process.decision_function if has_classes else process.predict
+    # The base value is the mean score of the background.
     base = np.average(scores(others), axis=0, weights=shares)
     return values, np.atleast_1d(base)
 
@@ -453,6 +465,7 @@ def ensemble_values(ensemble, samples, explain):
             raise ValueError(f"{type(model).__name__} in the ensemble: {error}") from (
                 error
             )
+        # The ensemble adds up log-odds, its models have scores.
         factors.append(weight * getattr(model, "calibration_slope_", 1.0))
 
     def total(name):

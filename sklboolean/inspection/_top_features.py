@@ -24,7 +24,7 @@ def top_features(model, n_features=10, *, feature_names=None, target=None) -> li
         Maximum number of features, at least 1.
     feature_names : sequence of str or None, default=None
         A name for each feature of the last step. None: those that the pipeline or the
-        model knows, else x0, x1, ...
+        model has, else x0, x1, ...
     target : class label, default=None
         The class whose score is explained. None: the second of two classes. Needed for
         models with weights for each of several classes.
@@ -33,10 +33,10 @@ def top_features(model, n_features=10, *, feature_names=None, target=None) -> li
     -------
     features : list of (str, float)
         Names and weights, largest absolute value first, none of weight 0; among equals
-        the first features. A weight of ``coef_`` is positive when the feature speaks
-        for the class; importances are not negative. Weights of a kernel model are those
-        of conjunctions of one feature; what a feature does in longer ones too is in its
-        ``feature_importances_``.
+        the first features. A weight of ``coef_`` is positive when the feature raises
+        the score of the class; importances are not negative. Weights of a kernel model
+        are those of conjunctions of one feature; its ``feature_importances_`` count
+        longer ones, too.
 
     Raises
     ------
@@ -68,6 +68,7 @@ def top_features(model, n_features=10, *, feature_names=None, target=None) -> li
     elif isinstance(getattr(last, "coef_", None), np.ndarray):
         weights = _coefficients(np.atleast_2d(last.coef_), last, target)
     else:
+        # A kernel model: the weights of its conjunctions of one feature.
         rules = top_conjunctions(last, n_features, max_literals=1, target=target)
         weights = np.zeros(last.n_features_in_)
         for rule in rules:
@@ -159,6 +160,7 @@ class TopFeaturesDisplay(Display):
         )
         last = split_pipeline(model)[1]
         has_coef = hasattr(last, "coef_") or hasattr(last, "dual_coef_")
+        # Importances have no sign.
         is_signed = has_coef and not hasattr(last, "conjunctions_")
         name = "weight" if is_signed else "importance"
         return cls(features, weight_name=name).plot(ax=ax)

@@ -62,6 +62,7 @@ class UserColumns:
                     f"feature_groups has {len(groups)} labels, but the model has "
                     f"{n_features} features. Give the column of each feature."
                 )
+            # Groups of the user: the encoder's columns do not matter.
             columns, encoder = list(dict.fromkeys(groups)), None
         elif encoder is not None:
             groups = [str(label) for label in encoder.feature_groups_]

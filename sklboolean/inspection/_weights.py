@@ -134,10 +134,12 @@ class WeightsDisplay:
         n_grid_rows = -(-n_components // n_columns)
         self.figure_, self.axes_ = grid_of_axes(n_grid_rows, n_columns, 1.6)
         named = height == 1 and self.feature_names is not None
+        # Features in one row: a flat figure, with space for the names below.
         if height == 1:
             longest = max(map(len, self.feature_names)) if named else 0
             inches = 0.45 * n_grid_rows + 0.3 + 0.06 * longest
             self.figure_.set_size_inches(0.16 * width + 1, inches)
+        # One scale for all diagrams: the largest weight fills its square.
         largest = np.abs(self.components).max() or 1.0
         for k, ax in enumerate(self.axes_.ravel()):
             if k >= n_components:
@@ -158,6 +160,7 @@ def _draw_squares(ax, weights):
     from matplotlib.patches import Rectangle
 
     height, width = weights.shape
+    # The area is proportional to the weight, so the side to its root.
     sides = LARGEST_SIDE * np.sqrt(np.abs(weights))
     for sign, color in ((1, "white"), (-1, "black")):
         squares = [
@@ -277,6 +280,7 @@ class CompletionDisplay:
                 )
         low = min(np.nanmin(strip) for strip in strips.values())
         high = max(np.nanmax(strip) for strip in strips.values())
+        # Erased pixels are NaN, which is drawn in blue.
         colors = import_pyplot().get_cmap("gray_r").with_extremes(bad="#56B4E9")
         self.figure_, self.axes_ = grid_of_axes(len(strips), len(erased), 1.0)
         for axes, (name, strip) in zip(self.axes_, strips.items(), strict=True):

@@ -141,6 +141,7 @@ def class_scores(graph, operator, formula):
     weights = np.ascontiguousarray(formula.weights.T)
     scores = graph.node("MatMul", terms, weights)
     scores = graph.node("Add", scores, formula.intercepts[None])
+    # Votes are divided by their number.
     n_votes = formula.divisors
     if n_votes is None:
         return scores
@@ -151,6 +152,7 @@ def class_scores(graph, operator, formula):
     root = graph.node("Add", graph.node("Mul", z, z), np.ones((1, 1)))
     won = graph.node("Div", z, graph.node("Sqrt", root))
     n_classes = len(formula.classes)
+    # A matrix adds each share to one class and subtracts it from the other.
     shares = np.zeros((len(n_votes), n_classes))
     for k, game in enumerate(formula.games):
         shares[k, list(game)] = -1 / (n_classes - 1), 1 / (n_classes - 1)
@@ -163,6 +165,7 @@ def values_of_terms(graph, operator, formula):
     if not terms:
         return graph.held(read_bits(graph, operator.inputs, 0.0), [()])
     bits = read_bits(graph, operator.inputs, binarize)
+    # Single features that must be true need no sums.
     if all(len(term) == 1 and term[0][1] for term in terms):
         return graph.columns(bits, [term[0][0] for term in terms])
     return graph.held(bits, terms)
@@ -209,6 +212,7 @@ def convert_features(scope, operator, container):
     """Write the conjunctions of `ConjunctionFeatures`."""
     model, graph = operator.raw_operator, Graph(scope, container)
     literals = model.literals_.tocsr()
+    # Row k of the CSR matrix holds the literals of conjunction k: 1 or -1.
     rows = np.split(np.arange(literals.nnz), literals.indptr[1:-1])
     terms = [
         [(int(literals.indices[k]), bool(literals.data[k] > 0)) for k in row]
@@ -224,6 +228,7 @@ def convert_encoder(scope, operator, container):
     propagates = model.missing == "propagate"
     conditions_by_column = []
     for number, fitted in enumerate(model._formula()):
+        # Constant columns have no features.
         if not fitted.n_conditions:
             continue
         column, is_text = read_column(graph, operator.inputs, number)
@@ -250,6 +255,7 @@ def convert_encoder(scope, operator, container):
 
 def read_column(graph, variables, number):
     """Select a column of the input; numbers become float64."""
+    # Find the variable that holds the column; each variable holds some of them.
     for variable in variables:
         n_columns = variable.type.shape[1]
         if number < n_columns:
@@ -293,6 +299,7 @@ def level_conditions(graph, column, fitted):
             "apart. Turn them into text."
         )
     is_level = graph.cast(graph.node("Equal", column, level_numbers[None]), DOUBLE)
+    # At most one level is equal: the product is its run, or 0 for none.
     runs = np.array([fitted.index[level] for level in levels], dtype=np.float64)
     run = graph.node("MatMul", is_level, runs[:, None])
     none = graph.node("Equal", run, np.zeros((1, 1)))
@@ -325,6 +332,7 @@ def ordered_conditions(graph, column, fitted, is_text):
     runs = runs_of_text(graph, column, fitted)
     # The runs of missing values and of unseen levels are the last ones.
     no_value = graph.node("GreaterOrEqual", runs, np.full((1, 1), fitted.missing_run))
+    # Row r marks the conditions that hold in run r.
     holds = np.zeros((len(fitted.runs), fitted.n_conditions))
     for row, (first, end) in zip(holds, fitted.runs, strict=True):
         row[first:end] = 1.0
@@ -336,6 +344,7 @@ def ordered_conditions(graph, column, fitted, is_text):
 def runs_of_text(graph, column, fitted):
     """Look up the run of each level of text."""
     levels, runs = [*fitted.index], [*fitted.index.values()]
+    # The empty text stands for a missing value.
     if "" not in levels:
         levels, runs = [*levels, ""], [*runs, fitted.missing_run]
     version = {"domain": "ai.onnx.ml", "version": 2}

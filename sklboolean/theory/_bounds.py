@@ -535,6 +535,7 @@ def _separate(u, X, signs):
             f"(n_features,) and signs (n_samples,); got {X.shape}, {u.shape} and "
             f"{signs.shape}."
         )
+    # Only candidates need exact fractions: rounding cannot move the others first.
     margin, sample = min(
         (signs[i].item() * _exact_dot(u, X[i]), i) for i in _candidates(u, X, signs)
     )

@@ -262,6 +262,7 @@ def _count_up_to(last, n, signs):
     total, term = 0, 1
     for i in range(min(last, n) + 1):
         total += term
+        # comb(n, i + 1) from comb(n, i); the division is exact.
         term = term * (n - i) * signs // (i + 1)
     return total
 

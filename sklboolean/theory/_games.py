@@ -94,6 +94,7 @@ def play_majority_game(weightor, chooser, *, k, gamma) -> tuple[float, np.ndarra
         _player(weightor, WEIGHTORS, "weightor"),
         _player(chooser, CHOOSERS, "chooser"),
     )
+    # values[r]: share of the points that were marked r times so far.
     values = np.ones(1)
     potentials = np.full(k + 1, majority_potentials(k, 0, gamma)[0])
     for i in range(k):
@@ -103,6 +104,7 @@ def play_majority_game(weightor, chooser, *, k, gamma) -> tuple[float, np.ndarra
         weights = _checked_weights(weigh(k, i, gamma, values), i)
         marked = mark(k, i, gamma, values, weights)
         marked = values * _checked_fractions(marked, weights, i, gamma)
+        # Marked points move from state r to state r + 1.
         values = np.append(values - marked, 0.0) + np.insert(marked, 0, 0.0)
         potentials[i + 1] = values @ majority_potentials(k, i + 1, gamma)
     return float(potentials[-1]), potentials
@@ -159,6 +161,7 @@ def _mark_in_order(order, gamma, weights):
     """Mark states in an order until their weight is ``1/2 + gamma``, skip weight 0."""
     fractions = np.zeros(len(weights))
     order = order[weights[order] > 0]
+    # Weight of the states before each one; the last is marked in part.
     before = np.append(0.0, np.cumsum(weights[order])[:-1])
     fractions[order] = np.clip((0.5 + gamma - before) / weights[order], 0.0, 1.0)
     return fractions

@@ -188,6 +188,7 @@ def decision_list_halfspace(rules, default, n_features) -> tuple[np.ndarray, int
     rules = _as_rules(rules, n)
     # Without a rule that applies the score is 0.
     threshold = 0 if _as_bit(default, "default") else 1
+    # A rule weighs 1 more than all later rules of the other label together.
     weights, later = [0] * n, [0, 0]
     for feature, value, label in reversed(rules):
         weight = later[1 - label] + 1

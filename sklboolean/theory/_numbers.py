@@ -59,6 +59,7 @@ def floor_of_bound(value, *, exact):
 def natural_log(number, digits=60):
     """Compute ln of a positive int or Fraction with an error below 10**-digits."""
     with localcontext(prec=digits + 30):
+        # Digits to spare: the difference of two logarithms may be small.
         over, under = (
             _log_of_integer(integer, 4 * digits)
             for integer in (number.numerator, number.denominator)
