@@ -39,6 +39,7 @@ from _timing import print_header, print_table, timed
 from scipy.optimize import minimize
 
 from sklboolean import CombinationMachine
+from sklboolean.density import GradientAscent
 from sklboolean.density._maximum_likelihood import sum_posteriors
 from sklboolean.density._partition_function import partition_moments
 from sklboolean.density._rbm_params import RBMParams
@@ -46,9 +47,10 @@ from sklboolean.density._rbm_params import RBMParams
 SIDE, N_UNITS = 8, 10
 PASSES = ((10_000, 100, 10), (5000, 126, 8), (10_000, 100, 16), (4000, 1000, 10))
 ASCENT = {
-    "solver": "gradient", "learning_rate": 0.03, "tol": 0.0, "visible_bias": False,
-    "n_init": 1, "alpha": 0.0,
+    "solver": GradientAscent(0.03, tol=0.0), "base": "uniform", "n_init": 1,
+    "alpha": 0.0,
 }  # fmt: skip
+NO_STEP = GradientAscent(1e-12, tol=0.0)
 PURSUIT = {"init": "projection_pursuit"}
 # Name, parameters, and the row of the thesis: log-losses of the train and test rows.
 ROWS = (
@@ -56,7 +58,7 @@ ROWS = (
     (
         "projection pursuit",
         # One step of no length: the start itself.
-        {**ASCENT, **PURSUIT, "learning_rate": 1e-12, "max_iter": 1},
+        {**ASCENT, **PURSUIT, "solver": NO_STEP, "max_iter": 1},
         {1: (0.893, 0.993), 7: (0.964, 0.966)},
     ),
     ("projection pursuit, refitted", {"solver": "projection_pursuit"}, {}),
@@ -123,8 +125,8 @@ def true_machine(components):
     hidden_bias = minimize(imbalance, start, jac=True, method="L-BFGS-B").x
     # Learning in one step of no length: the machine is what is given.
     machine = CombinationMachine(
-        N_UNITS, init=(components, hidden_bias), solver="gradient", max_iter=1,
-        learning_rate=1e-12, visible_bias=False,
+        N_UNITS, init=(components, hidden_bias), solver=NO_STEP, max_iter=1,
+        base="uniform",
     )  # fmt: skip
     return machine.fit(np.sign(np.arange(components.shape[1]) - 9.5)[None])
 

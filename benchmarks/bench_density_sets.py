@@ -18,6 +18,8 @@ import numpy as np
 from _timing import print_header, print_table, timed
 from _workloads import load_density_sets
 from joblib import Parallel, cpu_count, delayed
+from scipy.special import logsumexp
+from sklearn.base import BaseEstimator, clone
 
 from sklboolean import (
     BernoulliMixture,
@@ -56,6 +58,24 @@ def with_groups(parts, widths):
     return [np.hstack(part).astype(np.uint8) for part in columns], np.array(labels)
 
 
+class Mean(BaseEstimator):
+    """The mean of densities that differ by their seeds."""
+
+    def __init__(self, density, n_seeds):
+        self.density, self.n_seeds = density, n_seeds
+
+    def fit(self, X):
+        self.densities_ = [
+            clone(self.density).set_params(random_state=seed).fit(X)
+            for seed in range(self.n_seeds)
+        ]
+        return self
+
+    def score(self, X):
+        scores = [density.score_samples(X) for density in self.densities_]
+        return float(logsumexp(scores, axis=0).mean() - np.log(self.n_seeds))
+
+
 def models_for(groups):
     """Return the models by title."""
     shared = {"feature_groups": groups, "random_state": 0}
@@ -69,16 +89,14 @@ def models_for(groups):
     }
     if groups is None:
         small = CombinationMachine(
-            6, base="chow_liu", alpha=2e-3, n_init=1, max_iter=20, tree_updates=1
+            6, base="chow_liu", alpha=2e-3, n_init=1, max_iter=20
         )
-        models["4 x 20 machines"] = DensityMixture(
-            small, n_components=20, n_averaged=4, max_iter=14, tol=1e-3, **shared
+        mixture = DensityMixture(small, n_components=20, max_iter=14)
+        models["4 x 20 machines"] = Mean(mixture, 4)
+        large = CombinationMachine(
+            14, base="chow_liu", n_init=1, alpha=1e-4, max_iter=300
         )
-        large = CombinationMachine(14, base="chow_liu", n_init=1, alpha=1e-4)
-        models["8 x 1 machine of 14"] = DensityMixture(
-            large.set_params(max_iter=300), n_components=1, n_averaged=8, max_iter=1,
-            **shared,
-        )  # fmt: skip
+        models["8 x 1 machine of 14"] = Mean(large, 8)
     return models
 
 

@@ -287,9 +287,8 @@ CASES = {
     # density
     "bernoulli_mixture": Case(BernoulliMixture(), {"n_components": 2}),
     "bernoulli_mixture_starts": Case(
-        BernoulliMixture(3, growth=None, n_init=3, alpha=1.0), {"n_init": 2}
+        BernoulliMixture(3, n_init=3, alpha=1.0, binarize=0.5), {"n_init": 2}
     ),
-    "bernoulli_mixture_warm": Case(BernoulliMixture(2, warm_start=True, binarize=0.5)),
     "density_imputer": Case(
         DensityImputer(),
         {"estimator": BernoulliMixture(2, random_state=0)},
@@ -322,10 +321,10 @@ CASES = {
     ),
     "combination_machine_base": Case(
         CombinationMachine(2, base="chow_liu", max_iter=50),
-        {"n_init": 2, "max_iter": 5, "early_stopping": True},
+        {"n_init": 2, "max_iter": 5, "alpha": "auto"},
     ),
     "combination_machine_active": Case(
-        CombinationMachine(6, max_active=2, n_init=1, max_iter=30)
+        CombinationMachine((6, 2), n_init=1, max_iter=30)
     ),
     "gaussian_combination_machine": Case(
         GaussianCombinationMachine(3, n_init=2, max_iter=30),
@@ -333,14 +332,14 @@ CASES = {
     ),
     "gaussian_combination_machine_active": Case(
         GaussianCombinationMachine(
-            4, max_active=1, init="projection_pursuit", n_init=1, max_iter=9
+            (4, 1), init="projection_pursuit", n_init=1, max_iter=9
         )
     ),
     "combination_machine_no_bias": Case(
-        CombinationMachine(3, visible_bias=False, solver="gradient", max_iter=30)
+        CombinationMachine(3, base="uniform", solver="gradient", max_iter=30)
     ),
     "combination_machine_fixed_tree": Case(
-        CombinationMachine(3, base="chow_liu", tree_updates=0, n_init=1, max_iter=30)
+        CombinationMachine(3, base="fixed_chow_liu", n_init=1, max_iter=30)
     ),
     "combination_machine_pursuit_start": Case(
         CombinationMachine(3, init="projection_pursuit", n_init=1, max_iter=30)

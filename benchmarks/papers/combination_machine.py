@@ -143,7 +143,7 @@ def digit_models(n_units, seed):
     return {
         "product": BernoulliMixture(1),
         "mixture": BernoulliMixture(n_units, random_state=seed),
-        "projection pursuit": clone(biased).set_params(visible_bias=False),
+        "projection pursuit": clone(biased).set_params(base="uniform"),
         "projection pursuit, visible biases": biased,
     }
 

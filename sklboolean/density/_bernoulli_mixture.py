@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.damage import require_shape
+from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.held_out import hold_out
 from sklboolean._core.parameters import (
-    check_choice,
     check_integer,
     check_real,
     check_same_params,
@@ -124,6 +124,13 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
     return true, exact
 
 
+@old_parameters(
+    growth=Gone("doubling", "Components are split until there are enough."),
+    tol=Gone(1e-3, "Set max_iter."),
+    batch_size=Gone(1000, "Call partial_fit with chunks of fewer samples."),
+    learning_decay=Gone(0.7, "Streams are learned with this one."),
+    warm_start=Gone(False, "Raise max_iter."),
+)
 class BernoulliMixture(
     CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     BinaryDensityMixin, BaseEstimator,
@@ -143,23 +150,13 @@ class BernoulliMixture(
         Smoothing, above 0: added to the number of true bits, of false bits, and of
         samples, of each component. EM then finds a local maximum of the likelihood
         times a Beta and a Dirichlet density. Raise it for small training sets.
-    growth : {"doubling"} or None, default="doubling"
-        "doubling": start with one component and split each in two whenever EM has
-        converged, those with the largest weights first, until there are enough. None:
-        start with all components in random places.
     n_init : int, default=1
-        Number of random starts. The best result is kept.
+        Number of random starts. The best result is kept. Each begins with one
+        component. Whenever EM has converged, the components are split in two, those
+        with the largest weights first, until there are enough.
     max_iter : int, default=200
-        Maximum number of steps of EM, counted again after each doubling.
-    tol : float, default=1e-3
-        EM has converged when a step gains less than this, in nats per sample.
-    batch_size : int, default=1000
-        Number of samples for each step of ``partial_fit``.
-    learning_decay : float, default=0.7
-        How fast the steps of ``partial_fit`` shrink: above 0.5, at most 1. Larger
-        values give more weight to the samples at the beginning of the stream.
-    warm_start : bool, default=False
-        Whether ``fit`` starts from the mixture of the last ``fit``.
+        Maximum number of steps of EM, counted again after each doubling. EM has
+        converged when a step gains less than 0.001 nats per sample.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each column. Of the columns with one label exactly one is true, in
         training data, likelihoods, samples and completions: they are the values of one
@@ -188,7 +185,7 @@ class BernoulliMixture(
     n_iter_ : int
         Number of steps of EM, over all calls of ``partial_fit``.
     converged_ : bool
-        Whether the last step gained less than ``tol``; False on a stream.
+        Whether EM had converged after the last step; False on a stream.
     codes_ : ndarray of shape (2,), dtype float64
         The codes of false and true in results: (-1, 1) if all training values were -1
         or 1, else (0, 1).
@@ -200,7 +197,7 @@ class BernoulliMixture(
     Warns
     -----
     ConvergenceWarning
-        If EM still gains more than ``tol`` after ``max_iter`` steps.
+        If EM has not converged after ``max_iter`` steps.
 
     See Also
     --------
@@ -225,19 +222,13 @@ class BernoulliMixture(
     """
 
     def __init__(
-        self, n_components=10, *, alpha=0.1, growth="doubling", n_init=1, max_iter=200,
-        tol=1e-3, batch_size=1000, learning_decay=0.7, warm_start=False,
+        self, n_components=10, *, alpha=0.1, n_init=1, max_iter=200,
         feature_groups=None, binarize=0.0, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.n_components = n_components
         self.alpha = alpha
-        self.growth = growth
         self.n_init = n_init
         self.max_iter = max_iter
-        self.tol = tol
-        self.batch_size = batch_size
-        self.learning_decay = learning_decay
-        self.warm_start = warm_start
         self.feature_groups = feature_groups
         self.binarize = binarize
         self.random_state = random_state
@@ -272,34 +263,40 @@ class BernoulliMixture(
         Raises
         ------
         ValueError
-            For invalid parameters and data, and for a warm start with another number
-            of components or features. The state before the call is kept.
+            For invalid parameters and data. The state before the call is kept.
         """
         y, sample_weight = targets_of(self, X, y, sample_weight)
+        return self._fit(X, sample_weight)
+
+    @with_callbacks
+    def _continue_fit(self, X, sample_weight):
+        """Fit from the mixture of the last fit, if there was one."""
+        return self._fit(X, sample_weight, resumes=hasattr(self, "_state"))
+
+    def _fit(self, X, sample_weight, *, resumes=False):
         with restore_on_error(self):
             options = self._check_params()
             progress = Progress(self, "start", options.n_init, X)
-            self._fit(X, sample_weight, options, progress)
+            self._learn(X, sample_weight, options, progress, resumes)
             progress.finish()
         if not self.converged_:
             warn_user(
                 f"EM had not converged after max_iter={self.max_iter} steps. Raise "
-                "max_iter or tol, or fit again with warm_start=True.",
+                "max_iter.",
                 ConvergenceWarning,
             )
         return self
 
-    def _fit(self, X, sample_weight, options, progress=SILENT):
+    def _learn(self, X, sample_weight, options, progress=SILENT, resumes=False):
         signs = self._read(X, reset=True, packed=True)
         weights = checked_weights(sample_weight, len(signs), divides=True)
         total, rng = float(weights.sum()), check_random_state(self.random_state)
-        if self.n_components == "auto" and not self._resumes():
+        if self.n_components == "auto" and not resumes:
             n_components = self._choose_n_components(signs, weights, options, rng)
             options = replace(options, n_components=n_components)
         first, weights = merge_equal_samples(signs, weights)
         signs = signs.take(first)  # the others need not be kept
-        if self._resumes():
-            self._check_resumes()
+        if resumes:
             result = run_em(self._state.mixture, signs, weights, options)
         else:
             report = partial(self._report, progress, total)
@@ -307,9 +304,6 @@ class BernoulliMixture(
                 signs, weights, options, rng, self._attributes, report
             )
         self._set_result(result, total)
-
-    def _resumes(self):
-        return self.warm_start and hasattr(self, "_state")
 
     def _choose_n_components(self, signs, weights, options, rng):
         """Double the number of components as long as held-out samples gain."""
@@ -347,9 +341,9 @@ class BernoulliMixture(
         """Learn from the next chunk of a stream, in constant memory.
 
         The first call is ``fit``: its samples, some thousands, determine the start.
-        Later calls make one pass over their samples, ``batch_size`` at a time (stepwise
-        EM, a form of online EM). Chunks of whole batches give the same result as all
-        samples at once.
+        Later calls make one pass over their samples, 1000 at a time (stepwise EM, a
+        form of online EM). Chunks of whole batches give the same result as all samples
+        at once.
 
         Parameters
         ----------
@@ -382,7 +376,7 @@ class BernoulliMixture(
         with restore_on_error(self):
             options = self._check_params()
             if not hasattr(self, "_state"):
-                self._fit(X, sample_weight, options)
+                self._learn(X, sample_weight, options)
                 return self
             signs = self._read(X)
             self._check_resumes()
@@ -393,42 +387,22 @@ class BernoulliMixture(
         return self
 
     def _check_params(self):
-        check_choice(self.growth, "growth", ("doubling", None))
-        check_choice(self.warm_start, "warm_start", (False, True))
         n_components = self.n_components
         if not is_auto(n_components, "n_components"):
             check_integer(n_components, "n_components", 1)
-        options = EMOptions(
+        return EMOptions(
             n_components=n_components,
             alpha=check_real(self.alpha, "alpha", 1e-10),
-            growth=self.growth,
             n_init=check_integer(self.n_init, "n_init", 1),
             max_iter=check_integer(self.max_iter, "max_iter", 1),
-            tol=check_real(self.tol, "tol", 0.0),
-            batch_size=check_integer(self.batch_size, "batch_size", 1),
-            learning_decay=check_real(
-                self.learning_decay, "learning_decay", 0.5, strict=True
-            ),
             n_jobs=self.n_jobs,
         )
-        if options.learning_decay > 1:
-            raise ValueError(
-                f"learning_decay must be at most 1; got {self.learning_decay}. Between "
-                "0.5 and 1 the steps shrink fast enough for the mixture to converge, "
-                "and slowly enough for it to reach a maximum."
-            )
-        return options
 
     def _check_resumes(self):
-        """Refuse to resume training with other components or features."""
-        n_components, n_features = self._state.mixture.logits.shape
+        """Refuse to resume training with other components."""
+        n_components = len(self._state.mixture.logits)
         names = STATE_PARAMS[self.n_components == "auto" :]  # any number will do
         check_same_params(self, names, n_components=n_components)
-        if n_features != self.n_features_in_:
-            raise ValueError(
-                f"X has {self.n_features_in_} features; warm_start=True resumes from "
-                f"{n_features}. Set warm_start=False to start again."
-            )
 
     def _set_state(self, state, history, converged, n_iter):
         """Set all fitted attributes."""

@@ -30,7 +30,7 @@ class BinaryMachineMixin(MachineMixin, BinaryDensityMixin):
         self.tree_, self.couplings_ = state.params.parents, state.params.couplings
 
     def _log_density(self, signs):
-        check_missing(self._state.params, signs, self.exact_limit)
+        check_missing(self._state.params, signs, self._exact_limit)
         known = log_sums_of_known(self._state.params, signs, self.n_jobs)
         return known - self.log_partition_
 
@@ -40,7 +40,7 @@ class BinaryMachineMixin(MachineMixin, BinaryDensityMixin):
         return super()._log_odds(signs)
 
     def _hidden_means(self, signs):
-        check_missing(self._state.params, signs, self.exact_limit)
+        check_missing(self._state.params, signs, self._exact_limit)
         complete = signs.all(axis=1)
         if complete.all():
             return super()._hidden_means(signs)
@@ -52,11 +52,11 @@ class BinaryMachineMixin(MachineMixin, BinaryDensityMixin):
         return means
 
     def _complete_by_means(self, signs, rng=None):
-        check_missing(self._state.params, signs, self.exact_limit)
+        check_missing(self._state.params, signs, self._exact_limit)
         return complete_by_means(self._state.params, signs, self.n_jobs)
 
     def _complete_at_random(self, signs, rng):
-        check_missing(self._state.params, signs, self.exact_limit)
+        check_missing(self._state.params, signs, self._exact_limit)
         return complete_at_random(self._state.params, signs, rng)
 
     def _input_means(self, states):
@@ -96,14 +96,14 @@ class BinaryMachineMixin(MachineMixin, BinaryDensityMixin):
         Raises
         ------
         ValueError
-            For a machine with a tree or with `max_active`.
+            For a machine with a tree or with a limit of active units.
         """
         check_is_fitted(self)
         params = self._state.params
         for name, value, setting in (
             ("tree", params.parents, "base='independent'"),
             ("feature_groups", params.attributes, "feature_groups=None"),
-            ("max_active", params.max_active, "max_active=None"),
+            ("limit of active units", params.max_active, "an int as n_components"),
         ):
             if value is not None:
                 raise ValueError(

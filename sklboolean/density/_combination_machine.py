@@ -3,21 +3,26 @@
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
-from sklboolean._core.parameters import check_choice, check_integer
+from sklboolean._core.deprecation import Gone, old_parameters
+from sklboolean._core.parameters import check_choice
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean.density._attribute_forest import Attributes
 from sklboolean.density._binary_machine import BinaryMachineMixin
 from sklboolean.density._conditionals import complete_at_random
 from sklboolean.density._exact_training import ExactTrainingMixin
-from sklboolean.density._initialization import fit_binary_inputs
-from sklboolean.density._machine import MachineState
-from sklboolean.density._maximum_likelihood import warn_of_large_weights
+from sklboolean.density._initialization import fit_binary_inputs, has_tree
+from sklboolean.density._machine import OLD_PARAMETERS, MachineState, no_visible_bias
+from sklboolean.density._maximum_likelihood import (
+    TOL,
+    GradientAscent,
+    warn_of_large_weights,
+)
 from sklboolean.density._partition_function import check_affordable, log_partition
 from sklboolean.density._rbm_params import RBMParams
 from sklboolean.density._tree import fit_forest
@@ -25,9 +30,47 @@ from sklboolean.density._tree import fit_forest
 N_DRAWS = 3  # of the missing bits of each sample
 N_ROUNDS = 8  # of draws under the machine
 N_ITER_DRAWN = 30  # after each
-ADVICE = "or a SampledCombinationMachine, "  # where sums take too long
+N_TREE_UPDATES = 4
+ADVICE = ", or a SampledCombinationMachine"  # where sums take too long
 
 
+def gradient_setting(name, value, params):
+    """Use solver=GradientAscent(...) instead."""
+    solver = params["solver"]
+    solver = GradientAscent() if isinstance(solver, str) else solver
+    if params["solver"] not in ("lbfgs", "projection_pursuit"):  # they had no use of it
+        params["solver"] = clone(solver).set_params(**{name: value})
+
+
+class OldTol(Gone):
+    """The rule of `tol`, which belongs to the solver."""
+
+    def __call__(self, name, value, params):
+        gradient_setting(name, value, params)
+        if params["solver"] in ("lbfgs", "projection_pursuit"):
+            super().__call__(name, value, params)
+
+
+class OldTreeUpdates(Gone):
+    """The rule of `tree_updates`, which is a value of `base`."""
+
+    def __call__(self, name, value, params):
+        if value == 0 and params["base"] == "chow_liu":
+            params["base"] = "fixed_chow_liu"
+        elif params["base"] == "chow_liu":
+            super().__call__(name, value, params)
+
+
+@old_parameters(
+    **OLD_PARAMETERS,
+    visible_bias=no_visible_bias,
+    learning_rate=gradient_setting,
+    momentum=gradient_setting,
+    tol=OldTol(TOL, "Set max_iter; GradientAscent has a tol of its own."),
+    tree_updates=OldTreeUpdates(
+        N_TREE_UPDATES, "Take base='chow_liu', or base='fixed_chow_liu' for 0."
+    ),
+)
 class CombinationMachine(
     CallbackSupportMixin, ExactTrainingMixin, BinaryMachineMixin, BaseEstimator
 ):
@@ -41,25 +84,28 @@ class CombinationMachine(
 
     Parameters
     ----------
-    n_components : int or "auto", default=10
+    n_components : int, tuple of two int, or "auto", default=10
         Number m of hidden units. Raise it while the score of held-out samples grows;
-        each unit doubles the time. "auto": 1, 2, 4, 6 and so on as long as the mean
-        log-likelihood of held-out samples grows by more than its standard error, at
-        most `exact_limit`; all samples are used afterwards. With "projection_pursuit"
-        as `init` or `solver`: as many of its units as explain held-out samples.
-    base : {"independent", "chow_liu"}, default="independent"
-        Distribution of the inputs without hidden units. "chow_liu": the most likely
-        tree, whose couplings are learned together with the units. It is as exact, and
-        fits better.
-    visible_bias : bool, default=True
-        Whether to learn input biases b. False: the machine of the thesis, b = 0.
-    max_active : int or None, default=None
-        Only hidden states with at most this number of active units, for machines with
-        many components. Such a machine is another model, not an approximation: 1 gives
-        a mixture of m + 1 products.
-    solver : {"lbfgs", "gradient", "projection_pursuit"}, default="lbfgs"
-        "gradient": steps with momentum, as in the thesis. "projection_pursuit": learns
-        the biases and one scale for each unit of projection pursuit.
+        each unit doubles the time, so that more than 20 are refused.
+
+        * (m, k): only hidden states with at most k active units, for machines with
+          many units. Such a machine is another model, not an approximation: k = 1 gives
+          a mixture of m + 1 products.
+        * "auto": 1, 2, 4, 6 and so on up to 20, as long as the mean log-likelihood of a
+          held-out tenth of the samples grows by more than its standard error; all
+          samples are used afterwards. With "projection_pursuit" as `init` or `solver`:
+          as many of its units as explain held-out samples.
+    base : {"independent", "uniform", "chow_liu", "fixed_chow_liu"}, \
+default="independent"
+        Distribution of the inputs without hidden units. "uniform": no input biases,
+        b = 0, as in the thesis. "chow_liu": the most likely tree, whose couplings are
+        learned together with the units. It is as exact, and fits better. Up to four
+        times the tree is learned again, from what the units leave unexplained;
+        "fixed_chow_liu" saves the time for that.
+    solver : {"lbfgs", "gradient", "projection_pursuit"} or GradientAscent, \
+default="lbfgs"
+        "gradient": steps with momentum, ``GradientAscent()``. "projection_pursuit":
+        learns the biases and one scale for each unit of projection pursuit.
     init : {"random", "projection_pursuit"}, ndarray or tuple, default="random"
         "projection_pursuit": units found one by one, each on what the units before it
         leave unexplained. Arrays: components, or a tuple of components, hidden biases
@@ -72,35 +118,17 @@ class CombinationMachine(
         biases is subtracted from the mean log-likelihood. None: 2 / n_samples, where a
         sample counts as much as its weight, from 1e-4 to 1. Give a number if the
         weights do not count samples. "auto": the one of 1e-2, 1e-3 and 1e-4 under which
-        held-out samples are most likely; all samples are used afterwards. It takes four
-        times the time.
-    learning_rate : float, default=0.05
-        Length of the steps of "gradient".
-    momentum : float, default=0.9
-        Fraction of the last step that "gradient" adds to the next.
+        a held-out tenth of the samples is most likely; all samples are used afterwards.
+        It takes four times the time.
     max_iter : int, default=500
-        Maximum number of iterations of the ascent that is kept.
-    tol : float, default=1e-5
-        Stop when ten iterations gain less, in nats per sample.
-    early_stopping : bool, default=False
-        Select starts and iterations by held-out samples; stop after 25 iterations
-        without a better score.
-    validation_fraction : float, default=0.1
-        Fraction of samples that `early_stopping`, ``n_components="auto"`` and
-        ``alpha="auto"`` hold out, between 0 and 1.
-    tree_updates : int, default=4
-        Maximum number of times that the tree is learned again, from what the hidden
-        units leave unexplained.
-    warm_start : bool, default=False
-        Whether ``fit`` starts from the weights of the last ``fit``.
+        Maximum number of iterations of the ascent that is kept. It ends earlier when
+        ten iterations gain less than 1e-5 nats per sample.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each column. Of the columns with one label exactly one is true, in
         training data, likelihoods, samples and completions: they are the values of one
         attribute. A label that occurs once is a column of its own.
     binarize : float or None, default=0.0
         Values above it are true. None requires the codes 0 and 1, or -1 and 1.
-    exact_limit : int, default=20
-        Sums over more than 2 ** exact_limit states are refused. From 1 to 30.
     random_state : int, RandomState instance or None, default=None
         Source of the starts, held-out samples and new trees, of ``sample``, and of
         ``impute`` with ``method="sample"``.
@@ -165,34 +193,20 @@ class CombinationMachine(
     (2, 4)
     """
 
-    _state_params = "n_components base visible_bias binarize feature_groups".split()
-
     def __init__(
-        self, n_components=10, *, base="independent", visible_bias=True,
-        max_active=None, solver="lbfgs", init="random", n_init=4, alpha=None,
-        learning_rate=0.05, momentum=0.9, max_iter=500, tol=1e-5, early_stopping=False,
-        validation_fraction=0.1, tree_updates=4, warm_start=False, feature_groups=None,
-        binarize=0.0, exact_limit=20, random_state=None, n_jobs=None, verbose=0,
+        self, n_components=10, *, base="independent", solver="lbfgs", init="random",
+        n_init=4, alpha=None, max_iter=500, feature_groups=None, binarize=0.0,
+        random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.n_components = n_components
         self.base = base
-        self.visible_bias = visible_bias
-        self.max_active = max_active
         self.solver = solver
         self.init = init
         self.n_init = n_init
         self.alpha = alpha
-        self.learning_rate = learning_rate
-        self.momentum = momentum
         self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.tree_updates = tree_updates
-        self.warm_start = warm_start
         self.feature_groups = feature_groups
         self.binarize = binarize
-        self.exact_limit = exact_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -232,40 +246,45 @@ class CombinationMachine(
             before the call is kept.
         """
         y, sample_weight = targets_of(self, X, y, sample_weight)
+        return self._fit(X, sample_weight)
+
+    @with_callbacks
+    def _continue_fit(self, X, sample_weight):
+        """Fit from the weights of the last fit, if there was one."""
+        return self._fit(X, sample_weight, resumes=hasattr(self, "_state"))
+
+    def _fit(self, X, sample_weight, *, resumes=False):
         with restore_on_error(self):
             progress = Progress(self, "step", None, X)
-            checked = self._start_fit(X, sample_weight, progress, allow_missing=True)
+            how = {"allow_missing": True, "resumes": resumes}
+            checked = self._start_fit(X, sample_weight, progress, **how)
             fit = self._maximise if checked[0].all() else self._fit_incomplete
             fit(*checked, check_random_state(self.random_state))
             progress.finish()
-        warn_of_large_weights(
-            self._state.params,
-            f"Raise alpha, now {self.alpha_}, set early_stopping=True, or take a "
-            "smaller learning_rate (not for solver='lbfgs').",
-        )
+        warn_of_large_weights(self._state.params, f"Raise alpha, now {self.alpha_}.")
         return self
 
     def _check_params(self):
-        check_choice(self.base, "base", ("independent", "chow_liu"))
+        bases = ("independent", "uniform", "chow_liu", "fixed_chow_liu")
+        check_choice(self.base, "base", bases)
         if isinstance(self.solver, str) and self.solver == "pcd":
             raise ValueError(
                 "solver must be 'lbfgs', 'gradient' or 'projection_pursuit'; got "
                 "'pcd'. Take a SampledCombinationMachine, which learns by persistent "
                 "contrastive divergence."
             )
-        return self._check_training_params(
-            tree_updates=check_integer(self.tree_updates, "tree_updates", 0)
-        )
+        updates = N_TREE_UPDATES if self.base == "chow_liu" else 0
+        return self._check_training_params(tree_updates=updates)
 
     def _check_sums(self, n):
         """Refuse sums that take too long."""
-        if self.n_components != "auto":  # at most exact_limit units
-            size = n, self.n_components, self.max_active, self.exact_limit
-            hidden_only = self.base == "chow_liu" or self.feature_groups is not None
-            check_affordable(*size, hidden_only, ADVICE)
+        m, max_active = self._hidden_units()
+        if m != "auto":  # not more than can be summed over
+            hidden_only = has_tree(self.base) or self.feature_groups is not None
+            check_affordable(n, m, max_active, self._exact_limit, hidden_only, ADVICE)
 
     def _fit_inputs(self, signs, weights, centre):
-        model = self.base, self.visible_bias, self.max_active, self._attributes
+        model = self.base, self._hidden_units()[1], self._attributes
         return fit_binary_inputs(signs, weights, centre, *model)
 
     def _fit_incomplete(self, signs, weights, options, rng):
@@ -275,43 +294,45 @@ class CombinationMachine(
         shares = np.repeat(weights[gaps] / N_DRAWS, N_DRAWS)
         weights = np.concatenate([weights[~gaps], shares])
 
-        def fit(drawn, options, resumes=False):
+        def fit(drawn, options, is_chosen=False):
             samples = np.concatenate([signs[~gaps], drawn])
-            self._maximise(samples, weights, options, rng, resumes=resumes)
+            self._maximise(samples, weights, options, rng, is_chosen=is_chosen)
 
-        if self.warm_start and hasattr(self, "_state"):
-            self._resumed_params(signs.shape[1])
-            fit(complete_at_random(self._state.params, repeated, rng), options)
+        if options.start is not None:
+            fit(complete_at_random(options.start, repeated, rng), options)
             return
         attributes = self._attributes or Attributes(np.arange(signs.shape[1]))
         known = np.concatenate([signs[~gaps], repeated])
         fit(fit_forest(known, weights, attributes, 1.0).draw(repeated, rng), options)
         options = replace(options, max_iter=N_ITER_DRAWN, tree_updates=0)
         for _ in range(N_ROUNDS):
-            drawn = complete_at_random(self._state.params, repeated, rng)
-            fit(drawn, replace(options, alpha=self.alpha_), resumes=True)
+            params = self._state.params
+            drawn = complete_at_random(params, repeated, rng)
+            fit(drawn, replace(options, start=params, alpha=self.alpha_), True)
 
     def _log_partition(self, params):
         return log_partition(params, self.n_jobs)
 
     @classmethod
-    def from_bernoulli_rbm(cls, rbm, *, exact_limit=20) -> "CombinationMachine":
+    def from_bernoulli_rbm(cls, rbm) -> "CombinationMachine":
         """Build the machine with the distribution of a ``BernoulliRBM``.
 
         Parameters
         ----------
         rbm : BernoulliRBM
             Fitted.
-        exact_limit : int, default=20
-            Sums over more than 2 ** exact_limit states are refused.
 
         Returns
         -------
         machine : CombinationMachine
-            Fitted. With ``warm_start=True`` ``fit`` resumes training from it.
+            Fitted.
+
+        Raises
+        ------
+        ValueError
+            For sums that take too long.
         """
         check_is_fitted(rbm)
-        check_integer(exact_limit, "exact_limit", 1, 30)
         components = np.asarray(rbm.components_, dtype=np.float64) / 2
         hidden_bias = np.asarray(rbm.intercept_hidden_, dtype=np.float64)
         params = RBMParams(
@@ -320,8 +341,8 @@ class CombinationMachine(
             np.asarray(rbm.intercept_visible_, dtype=np.float64) / 2,
         )
         m, n = components.shape
-        check_affordable(n, m, None, exact_limit)
-        machine = cls(m, exact_limit=exact_limit)
+        check_affordable(n, m, None, cls._exact_limit)
+        machine = cls(m)
         machine.n_features_in_, machine.codes_ = n, np.array([0.0, 1.0])
         if hasattr(rbm, "feature_names_in_"):
             machine.feature_names_in_ = rbm.feature_names_in_

@@ -416,6 +416,5 @@ def check_missing(params, signs, exact_limit):
         worst = n_missing[np.argmax(n_missing > most)]
         raise ValueError(
             f"A sample of X misses {worst} bits; with {m} hidden units at most {most} "
-            "can be summed out or filled in. Fit fewer units, or raise "
-            f"exact_limit={exact_limit}."
+            "can be summed out or filled in. Fit fewer units."
         )

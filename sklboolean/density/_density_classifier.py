@@ -13,9 +13,10 @@ from sklboolean._core.base import TableScoreMixin, restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import places_in_class
 from sklboolean._core.damage import labels_of
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.weights import checked_weights, relative_weights
-from sklboolean.density._base import UsesDensityMixin
+from sklboolean.density._base import UsesDensityMixin, threads_of_context
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._tree import ChowLiuTree
 
@@ -99,6 +100,7 @@ def fit_calibration(scores, codes, weights):
     return float(slope / typical), np.array(intercepts), loss
 
 
+@old_parameters(n_jobs=threads_of_context)
 class DensityClassifier(
     UsesDensityMixin, TableScoreMixin, ClassifierMixin, BaseEstimator
 ):
@@ -123,8 +125,6 @@ class DensityClassifier(
         None: held-out samples choose ``ChowLiuTree()``, ``ChowLiuTree(alpha=10)`` or
         independent bits, ``BernoulliMixture(1, alpha=1)``. A larger model needs
         thousands of samples of each class.
-    n_jobs : int or None, default=None
-        Number of classes to fit in parallel. The result does not depend on it.
 
     Attributes
     ----------
@@ -148,6 +148,11 @@ class DensityClassifier(
     --------
     sklearn.naive_bayes.BernoulliNB : The same with independent bits.
 
+    Notes
+    -----
+    Classes are fitted in parallel by ``joblib.parallel_config(n_jobs=2)``, on which no
+    result depends.
+
     References
     ----------
     Friedman, Geiger, Goldszmidt. "Bayesian Network Classifiers". Machine Learning 29,
@@ -164,9 +169,8 @@ class DensityClassifier(
 
     calibration_intercepts_ = 0.0  # 0.1.0 had none
 
-    def __init__(self, estimator=None, *, n_jobs=None):
+    def __init__(self, estimator=None):
         self.estimator = estimator
-        self.n_jobs = n_jobs
 
     def _default_density(self):
         return DEFAULTS[0]
@@ -217,7 +221,7 @@ class DensityClassifier(
     def _fit_densities(self, density, X, codes, weights):
         """Fit a density to each class; weights None: without them."""
         members = [np.flatnonzero(codes == k) for k in range(codes.max() + 1)]
-        return Parallel(n_jobs=self.n_jobs, prefer="threads")(
+        return Parallel(prefer="threads")(
             delayed(clone(density).fit)(
                 X[own], **({} if weights is None else {"sample_weight": weights[own]})
             )

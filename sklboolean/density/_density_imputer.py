@@ -6,7 +6,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.parameters import check_n_jobs
+from sklboolean._core.deprecation import old_parameters
+from sklboolean.density._base import threads_of_context
 from sklboolean.density._combination_machine import CombinationMachine
 from sklboolean.density._density_mixture import DensityMixture
 from sklboolean.density._frame_bits import FrameBits
@@ -18,6 +19,7 @@ N_MACHINES = 2  # of the default, beside a mixture
 MAX_SAMPLES = 2000  # to which they are fitted
 
 
+@old_parameters(n_jobs=threads_of_context)
 class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill missing values with their most probable values given the known ones.
 
@@ -34,17 +36,15 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         as `BernoulliMixture`. A search such as ``GridSearchCV`` stands for its best
         estimator. If its ``feature_groups`` is None, the features of each category
         become a group. None: ``DensityMixture()``, which held-out samples choose, and
-        two machines on trees, ``CombinationMachine(2, base="chow_liu")``, fitted to at
-        most 2000 samples. The mean of their probabilities counts, and for numbers as
-        much a ridge regression on the other columns as these fill them in.
+        two machines on trees, ``CombinationMachine(2, base="fixed_chow_liu")``, fitted
+        to at most 2000 samples. The mean of their probabilities counts, and for numbers
+        as much a ridge regression on the other columns as these fill them in.
     encoder : BooleanEncoder or None, default=None
         Set its ``n_bins``, ``kinds`` or ``max_categories``. Its ``missing`` and
         ``complement`` are set to "propagate" and False. None:
         ``BooleanEncoder(n_bins=10)``.
     random_state : int, RandomState instance or None, default=None
         Seed of the default densities. An int makes the result reproducible.
-    n_jobs : int or None, default=None
-        Number of parallel jobs of the default densities.
 
     Attributes
     ----------
@@ -83,11 +83,10 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     _interval_means = ()  # 0.1.0 stored none: its models fill in conditional medians
     _regressions = None  # 0.1.0 had none
 
-    def __init__(self, estimator=None, *, encoder=None, random_state=None, n_jobs=None):
+    def __init__(self, estimator=None, *, encoder=None, random_state=None):
         self.estimator = estimator
         self.encoder = encoder
         self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -119,7 +118,6 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             earlier fit is kept.
         """
         with restore_on_error(self):
-            check_n_jobs(self.n_jobs)
             density = getattr(self.estimator, "estimator", self.estimator)
             if density is not None and not hasattr(density, "impute"):
                 raise ValueError(
@@ -150,11 +148,11 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             fitted = frame_bits.with_groups(self.estimator).fit(bits)
             return [getattr(fitted, "best_estimator_", fitted)]
         seed, *seeds = rng.randint(2**31, size=1 + N_MACHINES)
-        mixture = DensityMixture(random_state=seed, n_jobs=self.n_jobs)
+        mixture = DensityMixture(random_state=seed)
         fitted = [frame_bits.with_groups(mixture).fit(bits)]
-        how = {"n_init": 1, "max_iter": 20, "tree_updates": 0, "n_jobs": self.n_jobs}
+        how = {"base": "fixed_chow_liu", "n_init": 1, "max_iter": 20}
         for seed in seeds:
-            machine = CombinationMachine(2, base="chow_liu", random_state=seed, **how)
+            machine = CombinationMachine(2, random_state=seed, **how)
             chosen = rng.permutation(len(bits))[:MAX_SAMPLES]
             fitted.append(frame_bits.with_groups(machine).fit(bits[chosen]))
         return fitted

@@ -19,8 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
+from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.held_out import hold_out
-from sklboolean._core.parameters import check_integer, check_real, is_auto
+from sklboolean._core.parameters import check_integer, is_auto
 from sklboolean._core.progress import (
     CallbackSupportMixin,
     Progress,
@@ -33,6 +34,7 @@ from sklboolean.density._base import (
     apply_in_blocks,
     doublings,
     grow,
+    threads_of_context,
 )
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._combination_machine import CombinationMachine
@@ -49,6 +51,7 @@ N_ROUNDS_TRIED = 3  # of EM
 N_AVERAGED = 4  # mixtures of the default
 N_ROUNDS = 2  # of EM in each of them, beyond MAX_TRIED samples
 MAX_COMPONENTS = 32  # of the default
+TOL = 5e-3  # nats per sample
 GROWTH = 2  # of their number with that of the samples, beyond MAX_TRIED
 N_PRODUCTS, PER_PRODUCT = (1, 4, 16), 10  # sizes that are tried, samples for each
 MIN_WEIGHT = 0.05  # of a density that is combined with others
@@ -112,6 +115,13 @@ class DensityMixtureState:
         return apply_in_blocks(member._log_density, signs)
 
 
+def continue_fit(model, X, sample_weight):
+    """Fit a model, from its last parameters if it can do so."""
+    if hasattr(model, "_continue_fit"):
+        return model._continue_fit(X, sample_weight)
+    return model.fit(X, sample_weight=sample_weight)
+
+
 def mean_of_mixtures(states):
     """Build the mixture of all components of several mixtures."""
     log_weights = np.concatenate([state.log_weights for state in states])
@@ -122,10 +132,32 @@ def mean_of_mixtures(states):
 def default_component(complete=True):
     """Return a machine on a tree, or a tree where bits are missing."""
     if not complete:
-        return ChowLiuTree(max_iter=2)
-    return CombinationMachine(6, base="chow_liu", n_init=1, max_iter=20, tree_updates=0)
+        return TreeComponent()
+    return CombinationMachine(6, base="fixed_chow_liu", n_init=1, max_iter=20)
 
 
+class TreeComponent(ChowLiuTree):
+    """A tree of samples with missing bits, which each round of EM improves a little."""
+
+    _max_iter = 2
+
+
+class OldAveraged(Gone):
+    """The rule of `n_averaged`."""
+
+    def __call__(self, name, value, params):
+        chooses = params["n_components"] == "auto" and params["estimator"] is None
+        if value != (N_AVERAGED if chooses else 1):
+            super().__call__(name, value, params)
+
+
+@old_parameters(
+    n_averaged=OldAveraged(
+        None, "Take the mean of the likelihoods of mixtures with other random_state."
+    ),
+    tol=Gone(5e-3, "Set max_iter."),
+    n_jobs=threads_of_context,
+)
 class DensityMixture(
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
@@ -146,26 +178,20 @@ class DensityMixture(
     ----------
     estimator : estimator or None, default=None
         The model of a component: any density model of this package with
-        ``sample_weight``. If it has ``warm_start``, it continues from its last
-        parameters in each round. None: ``CombinationMachine(6, base="chow_liu",
-        n_init=1, max_iter=20, tree_updates=0)``.
+        ``sample_weight``. A machine, a `BernoulliMixture`, or a model with
+        ``warm_start``, continues from its last parameters in each round. None:
+        ``CombinationMachine(6, base="fixed_chow_liu", n_init=1, max_iter=20)``.
     n_components : int or "auto", default="auto"
         Number of components. Raise it while the score of held-out samples grows.
         "auto": 1, 2, 4 and so on as long as the mean log-likelihood of a held-out tenth
         of the samples grows by more than its standard error; all samples are used
         afterwards. With ``estimator=None`` too, a `ChowLiuTree` and a
         `BernoulliMixture` become further components, with the weights under which the
-        held-out samples are most likely.
-    n_averaged : int or None, default=None
-        Number of mixtures from different starts, whose mean is the density: a mixture
-        of all their components. With 4 the score of held-out samples is often better by
-        a tenth of a nat, at four times the time. None: 4 if the number of components is
-        "auto" and `estimator` None, otherwise 1. Beyond 4000 samples these 4 have two
-        rounds each.
+        held-out samples are most likely, and the density is the mean of four mixtures
+        from different starts: a mixture of all their components.
     max_iter : int, default=10
-        Maximum number of rounds of EM. In each round all components are fitted.
-    tol : float, default=5e-3
-        Stop when a round gains less, in nats per sample.
+        Maximum number of rounds of EM. In each round all components are fitted. EM ends
+        earlier when a round gains less than 0.005 nats per sample.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each column. Of the columns with one label exactly one is true, in
         training data, likelihoods, samples and completions: they are the values of one
@@ -176,8 +202,6 @@ class DensityMixture(
     random_state : int, RandomState instance or None, default=None
         Source of the first classes and of the randomness of components, of ``sample``,
         and of ``impute`` with ``method="sample"``.
-    n_jobs : int or None, default=None
-        Number of components to fit in parallel. The result does not depend on it.
     verbose : int, default=0
         1 prints the mean log-likelihood of each round.
 
@@ -195,7 +219,7 @@ class DensityMixture(
     n_iter_ : int
         Number of rounds.
     converged_ : bool
-        Whether the last round gained less than ``tol``.
+        Whether the last round gained less than 0.005 nats per sample.
     codes_ : ndarray of shape (2,), dtype float64
         The codes of false and true in results: (-1, 1) if all training values were -1
         or 1, else (0, 1).
@@ -215,14 +239,16 @@ class DensityMixture(
     components are the Chow-Liu trees of these classes. A component takes some steps
     towards the likelihood of its samples in each round, weighted by the posterior
     probability of the component: generalized EM. Shares below 0.001 of a sample are
-    left out.
+    left out. Components are fitted in parallel by ``joblib.parallel_config(n_jobs=2)``,
+    on which no result depends.
 
     The default, ``DensityMixture()``, tries numbers of components on at most 4000
     samples, of which a tenth, or 200 up to a quarter, is held out. Of n > 4000 samples
-    the number is multiplied by n / 2000. Each of the four mixtures has at most 32
-    components. Where bits are missing these are ``ChowLiuTree(max_iter=2)``. A tree,
-    and products of which the best of three sizes counts, are left out if their weight
-    is below 0.05. Of fewer than eight samples a mixture has one component.
+    the number is multiplied by n / 2000, and a mixture has two rounds. Each of the four
+    mixtures has at most 32 components. Where bits are missing these are trees with two
+    steps of EM in each round. A tree of all samples, and products of which the best of
+    three sizes counts, are left out if their weight is below 0.05. Of fewer than eight
+    samples a mixture has one component.
 
     References
     ----------
@@ -246,19 +272,15 @@ class DensityMixture(
     """
 
     def __init__(
-        self, estimator=None, *, n_components="auto", n_averaged=None, max_iter=10,
-        tol=5e-3, feature_groups=None, binarize=0.0, random_state=None, n_jobs=None,
-        verbose=0,
+        self, estimator=None, *, n_components="auto", max_iter=10, feature_groups=None,
+        binarize=0.0, random_state=None, verbose=0,
     ):  # fmt: skip
         self.estimator = estimator
         self.n_components = n_components
-        self.n_averaged = n_averaged
         self.max_iter = max_iter
-        self.tol = tol
         self.feature_groups = feature_groups
         self.binarize = binarize
         self.random_state = random_state
-        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _default_density(self):
@@ -303,8 +325,8 @@ class DensityMixture(
         with restore_on_error(self):
             self._check_params()
             chooses = self.n_components == "auto" and self.estimator is None
-            n_averaged = self.n_averaged or (N_AVERAGED if chooses else 1)
-            progress = Progress(self, "round", n_averaged * self.max_iter, X)
+            n_starts = N_AVERAGED if chooses else 1
+            progress = Progress(self, "round", n_starts * self.max_iter, X)
             allow_missing = get_tags(self).input_tags.allow_nan
             signs = self._read(X, reset=True, allow_missing=allow_missing)
             weights = checked_weights(sample_weight, len(signs), divides=True)
@@ -322,10 +344,7 @@ class DensityMixture(
     def _check_params(self):
         if not is_auto(self.n_components, "n_components"):
             check_integer(self.n_components, "n_components", 1)
-        if self.n_averaged is not None:
-            check_integer(self.n_averaged, "n_averaged", 1)
         check_integer(self.max_iter, "max_iter", 1)
-        check_real(self.tol, "tol", 0.0)
 
     def _choose_n_components(self, signs, weights, rng):
         """Double the number of components as long as held-out samples gain."""
@@ -336,7 +355,7 @@ class DensityMixture(
     def _grow(self, X, weights, apart, rng, largest, **params):
         """Fit mixtures of ever more components to samples that are not held out."""
         seed, trials = rng.randint(MAX_SEED), {}
-        quiet = {"n_averaged": 1, "verbose": 0, "binarize": 0.0, "random_state": seed}
+        quiet = {"verbose": 0, "binarize": 0.0, "random_state": seed}
         params = self.get_params(deep=False) | quiet | params
 
         def log_likelihoods(n_components):  # no clone, which would have the callbacks
@@ -352,20 +371,18 @@ class DensityMixture(
         signs, weights = signs[weights > 0], weights[weights > 0]
         mixture, others, shares = self._choose_families(signs, weights, rng)
         signs, weights = merged(signs, weights)
-        mixture.set_params(n_averaged=self.n_averaged, n_jobs=self.n_jobs)
-        if self.n_averaged is None:
-            # Trees of all samples are alike.
-            alike = mixture.n_components == 1 and not signs.all()
-            mixture.set_params(n_averaged=1 if alike else N_AVERAGED)
-            if len(signs) > MAX_TRIED:
-                mixture.set_params(max_iter=min(self.max_iter, N_ROUNDS))
+        # From any start the one tree of all samples is the same.
+        is_one_tree = mixture.n_components == 1 and not signs.all()
+        if len(signs) > MAX_TRIED:
+            mixture.set_params(max_iter=min(self.max_iter, N_ROUNDS))
         # Samples were held out from components that were tried; they resume with all.
         tried = hasattr(mixture, "_state")
         start = (mixture._state, mixture.estimators_) if tried else None
-        mixture._run_em(signs, weights, mixture.n_components, rng, progress, start)
+        size, n_starts = mixture.n_components, 1 if is_one_tree else N_AVERAGED
+        mixture._run_em(signs, weights, size, rng, progress, start, n_starts)
         X = as_bits(signs)
-        for other in others:
-            other.fit(X, sample_weight=weights)
+        for other in others:  # EM may not find the products again
+            continue_fit(other, X, weights)
         first, *rest = np.log(shares)
         log_weights = np.append(mixture._state.log_weights + first, rest)
         state = DensityMixtureState(log_weights, [*mixture.estimators_, *others])
@@ -400,11 +417,8 @@ class DensityMixture(
         """Fit a tree, and the best of some mixtures of products."""
         seed, groups = rng.randint(MAX_SEED), {"feature_groups": self.feature_groups}
         sizes = [k for k in N_PRODUCTS if k == 1 or k * PER_PRODUCT <= len(X)]
-        # A later fit to all samples resumes the products: it may not find them again.
         products = [
-            BernoulliMixture(
-                size, alpha=1.0, warm_start=True, random_state=seed, **groups
-            )
+            BernoulliMixture(size, alpha=1.0, random_state=seed, **groups)
             for size in sizes
         ]
         models = [ChowLiuTree(random_state=seed, **groups), *products]
@@ -415,10 +429,12 @@ class DensityMixture(
         scores = [weights[apart] @ each.score_samples(X[apart]) for each in models[1:]]
         return [models[0], models[1 + int(np.argmax(scores))]]
 
-    def _run_em(self, samples, weights, n_components, rng, progress, start=None):
+    def _run_em(
+        self, samples, weights, n_components, rng, progress, start=None, n_starts=1
+    ):
         """Fit mixtures from several starts and take their mean."""
         before, history = [], []
-        for _ in range(self.n_averaged or 1):
+        for _ in range(n_starts):
             if start is None or before:
                 start = self._first_classes(samples, weights, n_components, rng)
             states, rounds, converged, stopped = self._run_start(
@@ -456,7 +472,7 @@ class DensityMixture(
             state = DensityMixtureState(log_weights, members)
             shares, value = divide(state, samples, weights)
             history.append(value)
-            converged, last = value - last < self.tol, value
+            converged, last = value - last < TOL, value
             fitted = mean_of_mixtures([*before, state]), list(history), converged
             if progress.step(
                 partial("mean log-likelihood {:.4f} nats".format, value),
@@ -467,10 +483,11 @@ class DensityMixture(
 
     def _fit_members(self, members, samples, shares, alive):
         """Fit each component to its shares of the samples: the M-step."""
-        return Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(members[k].fit)(
+        return Parallel(prefer="threads")(
+            delayed(continue_fit)(
+                members[k],
                 as_bits(samples[shares[:, k] > 0]),
-                sample_weight=shares[shares[:, k] > 0, k],
+                shares[shares[:, k] > 0, k],
             )
             for k in alive
         )

@@ -22,13 +22,12 @@ class EMOptions:
 
     n_components: int
     alpha: float
-    growth: str | None
     n_init: int
     max_iter: int
-    tol: float
-    batch_size: int
-    learning_decay: float
     n_jobs: int | None
+    tol: float = 1e-3  # nats per sample
+    batch_size: int = 1000
+    learning_decay: float = 0.7  # in (1 / 2, 1]: steps shrink, but not too fast
 
 
 def posterior(log_joint):
@@ -381,16 +380,11 @@ def split_components(mixture, n_more, rng, spread=0.5):
 
 
 def fit_from_seed(seed, signs, weights, options, attributes=None):
-    """Run EM from one random start: a component that is doubled, or all at once."""
+    """Run EM from one component, which is doubled until there are enough."""
     rng, n_features = np.random.RandomState(seed), signs.shape[1]
     uniform = ProductMixture(np.zeros(1), np.zeros((1, n_features)), attributes)
     uniform = uniform.with_logits(uniform.log_weights, uniform.logits)
     result = run_em(uniform, signs, weights, options)
-    if options.growth is None:
-        noise = rng.standard_normal((options.n_components, n_features))
-        log_weights = np.full(options.n_components, -np.log(options.n_components))
-        mixture = uniform.with_logits(log_weights, result.mixture.logits + noise)
-        return run_em(mixture, signs, weights, options)
     history = result.log_likelihoods
     while len(result.mixture.logits) < options.n_components:
         n_present = len(result.mixture.logits)

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 
 from sklboolean._core.held_out import hold_out
-from sklboolean._core.parameters import check_choice, check_integer, check_real, is_auto
+from sklboolean._core.parameters import check_choice, check_integer, is_auto
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import grow
 from sklboolean.density._machine import ALPHAS, MachineMixin, MachineState
 from sklboolean.density._maximum_likelihood import (
+    GradientAscent,
     TrainingOptions,
     make_table,
     maximise_likelihood,
@@ -17,6 +18,7 @@ from sklboolean.density._maximum_likelihood import (
 from sklboolean.density._rbm_params import log_numerators
 
 N_ITER_GROWTH = 200  # at most, of machines that only tell how many units help
+HELD_OUT = 0.1  # of the samples, where something is "auto"
 
 
 class ExactTrainingMixin(MachineMixin):
@@ -29,21 +31,25 @@ class ExactTrainingMixin(MachineMixin):
     def _pursues(self):
         return self.solver == "projection_pursuit" or super()._pursues()
 
+    def _hidden_units(self):
+        pair = self.n_components
+        return pair if isinstance(pair, tuple) and len(pair) == 2 else (pair, None)
+
     def _check_training_params(self, **more):
         """Check the parameters of exact training and collect its options."""
-        check_choice(self.solver, "solver", ("lbfgs", "gradient", "projection_pursuit"))
+        solver = self.solver
+        if isinstance(solver, GradientAscent):
+            solver._check_params()
+        else:
+            check_choice(solver, "solver", ("lbfgs", "gradient", "projection_pursuit"))
+            solver = GradientAscent() if solver == "gradient" else solver
         check_integer(self.n_init, "n_init", 1)
-        if self.max_active is not None:
-            check_integer(self.max_active, "max_active", 1)
-        if not 0 < check_real(self.validation_fraction, "validation_fraction") < 1:
-            raise ValueError(
-                "validation_fraction must be between 0 and 1; got "
-                f"{self.validation_fraction}."
-            )
+        max_active = self._hidden_units()[1]
+        if max_active is not None:
+            check_integer(max_active, "the second number of n_components", 1)
         return TrainingOptions(
-            solver=self.solver,
+            solver=solver,
             max_iter=check_integer(self.max_iter, "max_iter", 1),
-            tol=check_real(self.tol, "tol", 0.0),
             n_jobs=self.n_jobs,
             **self._check_shared_params(),
             **more,
@@ -54,43 +60,38 @@ class ExactTrainingMixin(MachineMixin):
             return min(ALPHAS)  # until one is chosen
         return super()._check_alpha()
 
-    def _start_fit(self, X, sample_weight, progress, allow_missing):
+    def _start_fit(self, X, sample_weight, progress, *, allow_missing, resumes):
         """Check parameters and samples; return these, their weights and the options."""
         options = self._reporting(self._check_params(), progress)
+        if resumes:
+            options = replace(options, start=self._state.params)
         samples = self._read(X, reset=True, allow_missing=allow_missing)
         self._check_sums(samples.shape[1])
         weights = checked_weights(sample_weight, len(samples), divides=True)
         return samples, weights, self._set_alpha(options, weights.sum())
 
-    def _maximise(self, samples, weights, options, rng, *, resumes=False):
-        """Maximise the exact likelihood."""
-        m, counts = self.n_components, weights > 0
+    def _maximise(self, samples, weights, options, rng, *, is_chosen=False):
+        """Maximise the exact likelihood.
+
+        ``is_chosen`` tells that an ascent before has chosen what is "auto".
+        """
+        (m, _), counts = self._hidden_units(), weights > 0
         samples, weights = samples[counts], weights[counts]
-        if not resumes and "auto" in (str(m), self.alpha):
+        if not is_chosen and "auto" in (str(m), self.alpha):
             m, alpha = self._choose_by_held_out(samples, weights, options, rng)
             options = replace(options, alpha=alpha)
         self.alpha_ = options.alpha
-        held_out = None
-        if self.early_stopping:
-            apart = self._select_held_out(len(samples), rng)
-            held_out = make_table(samples[apart], weights[apart], self._log_base)
-            samples, weights = samples[~apart], weights[~apart]
         table = make_table(samples, weights, self._log_base)
-        starts = [self._state.params] if resumes else None
-        if not resumes:
-            starts = self._starts(samples, weights, table.means, rng, m, self.n_init)
-        total = weights.sum()
-        ascent = maximise_likelihood(starts, table, total, options, rng, held_out)
+        inputs = samples, weights, table.means
+        starts = self._starts(*inputs, options, rng, m, self.n_init)
+        ascent = maximise_likelihood(starts, table, weights.sum(), options, rng)
         state = MachineState(ascent.params, log_partition=ascent.log_z)
-        if self.early_stopping:
-            state = MachineState(ascent.best)
         self._set_state(state, ascent.log_likelihoods)
 
     def _choose_by_held_out(self, samples, weights, options, rng):
         """Choose the number of units and the penalty, where these are "auto"."""
-        m, alpha = self.n_components, options.alpha
-        resumes = self.warm_start and hasattr(self, "_state")
-        grows = m == "auto" and not self._pursues() and not resumes
+        (m, _), alpha = self._hidden_units(), options.alpha
+        grows = m == "auto" and not self._pursues() and options.start is None
         if not grows and self.alpha != "auto":
             return m, alpha
         apart = self._select_held_out(len(samples), rng)
@@ -101,7 +102,8 @@ class ExactTrainingMixin(MachineMixin):
 
         def log_likelihoods(m, options):
             rng = np.random.RandomState(seed)
-            starts = self._starts(samples, weights, table.means, rng, m, self.n_init)
+            inputs = samples, weights, table.means
+            starts = self._starts(*inputs, options, rng, m, self.n_init)
             ascent = maximise_likelihood(starts, table, weights.sum(), options, rng)
             return log_numerators(ascent.params, held_out) - ascent.log_z
 
@@ -109,7 +111,7 @@ class ExactTrainingMixin(MachineMixin):
             options = replace(options, max_iter=min(options.max_iter, N_ITER_GROWTH))
             if self.alpha == "auto":
                 options = replace(options, alpha=ALPHAS[1])
-            sizes = [1, *range(2, self.exact_limit + 1, 2)]
+            sizes = [1, *range(2, self._exact_limit + 1, 2)]
             m = grow(sizes, lambda m: log_likelihoods(m, options), of_held_out)
         if self.alpha == "auto":
             scores = [
@@ -120,11 +122,8 @@ class ExactTrainingMixin(MachineMixin):
         return m, alpha
 
     def _select_held_out(self, n_samples, rng):
-        parameters = "early_stopping=True, n_components='auto' and alpha='auto'"
-        return hold_out(n_samples, self.validation_fraction, rng, parameters)
-
-    def _resumed_params(self, n_features):
-        return super()._resumed_params(n_features).replace(max_active=self.max_active)
+        parameters = "n_components='auto' and alpha='auto'"
+        return hold_out(n_samples, HELD_OUT, rng, parameters)
 
     def _set_state(self, state, log_likelihoods=()):
         super()._set_state(state, len(log_likelihoods))

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.parallel import each_slice
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_data_strict
@@ -22,6 +23,8 @@ from sklboolean.density._base import IncompleteDensityMixin
 from sklboolean.density._conditionals import group_rows, members_of
 from sklboolean.density._exact_training import ExactTrainingMixin
 from sklboolean.density._initialization import gaussian_inputs
+from sklboolean.density._machine import OLD_PARAMETERS
+from sklboolean.density._maximum_likelihood import TOL
 from sklboolean.density._partition_function import check_affordable
 from sklboolean.density._rbm_params import Moments, RBMParams, hidden_posteriors
 from sklboolean.density._state_sums import split_units
@@ -29,6 +32,7 @@ from sklboolean.density._state_sums import split_units
 BLOCK_STATES = 2**16  # stay in the cache
 MAX_TABLE = 2**21  # numbers of a table of samples and hidden states
 MAX_INPUT = 1e5  # squares up to 1e10: a log-likelihood is then accurate to 1e-5 nats
+ONLY_LBFGS = "L-BFGS is the only solver of real inputs."
 SAFE = 1e-250  # sums below it may have lost terms that matter
 
 
@@ -274,6 +278,14 @@ def complete_at_random(params, X, rng):
     return filled
 
 
+@old_parameters(
+    **OLD_PARAMETERS,
+    visible_bias=Gone(True, "Subtract the mean of each column from X."),
+    solver=Gone("lbfgs", ONLY_LBFGS),
+    learning_rate=Gone(0.05, ONLY_LBFGS),
+    momentum=Gone(0.9, ONLY_LBFGS),
+    tol=Gone(TOL, "Set max_iter."),
+)
 class GaussianCombinationMachine(
     CallbackSupportMixin, ExactTrainingMixin, IncompleteDensityMixin, BaseEstimator
 ):
@@ -291,20 +303,16 @@ class GaussianCombinationMachine(
 
     Parameters
     ----------
-    n_components : int or "auto", default=10
-        Number m of hidden units; each doubles the time. "auto": 1, 2, 4, 6 and so on
-        as long as the mean log-likelihood of held-out samples grows by more than its
-        standard error, at most `exact_limit`; all samples are used afterwards. With
-        "projection_pursuit" as `init` or `solver`: as many of its units as explain
-        held-out samples.
-    visible_bias : bool, default=True
-        Whether to learn input biases b. False: b = 0.
-    max_active : int or None, default=None
-        Only hidden states with at most this number of active units, for machines with
-        many components. Such a machine is another model, not an approximation.
-    solver : {"lbfgs", "gradient", "projection_pursuit"}, default="lbfgs"
-        "gradient": steps with momentum, as in the thesis. "projection_pursuit": learns
-        the biases and one scale for each unit of projection pursuit.
+    n_components : int, tuple of two int, or "auto", default=10
+        Number m of hidden units; each doubles the time, so that more than 20 are
+        refused.
+
+        * (m, k): only hidden states with at most k active units, for machines with
+          many units. Such a machine is another model, not an approximation.
+        * "auto": 1, 2, 4, 6 and so on up to 20, as long as the mean log-likelihood of a
+          held-out tenth of the samples grows by more than its standard error; all
+          samples are used afterwards. With ``init="projection_pursuit"``: as many of
+          its units as explain held-out samples.
     init : {"random", "projection_pursuit"}, ndarray or tuple, default="random"
         "projection_pursuit": units found one by one, each on what the units before it
         leave unexplained. Arrays: components, or a tuple of components, hidden biases
@@ -316,26 +324,12 @@ class GaussianCombinationMachine(
         L2 penalty: alpha / 2 times the sum of squares of all weights but the hidden
         biases is subtracted from the mean log-likelihood. None: 2 / n_samples, where a
         sample counts as much as its weight, from 1e-4 to 1. "auto": the one of 1e-2,
-        1e-3 and 1e-4 under which held-out samples are most likely; all samples are used
-        afterwards. It takes four times the time.
-    learning_rate : float, default=0.05
-        Length of the steps of "gradient".
-    momentum : float, default=0.9
-        Fraction of the last step that "gradient" adds to the next.
+        1e-3 and 1e-4 under which a held-out tenth of the samples is most likely; all
+        samples are used afterwards. It takes four times the time.
     max_iter : int, default=500
-        Maximum number of iterations of the ascent that is kept. The likelihood of real
-        data may still grow then.
-    tol : float, default=1e-5
-        Stop when ten iterations gain less, in nats per sample.
-    early_stopping : bool, default=False
-        Select starts and iterations by held-out samples; stop after 25 iterations
-        without a better score.
-    validation_fraction : float, default=0.1
-        Fraction of samples to hold out, between 0 and 1.
-    warm_start : bool, default=False
-        Whether ``fit`` starts from the weights of the last ``fit``.
-    exact_limit : int, default=20
-        Sums over more than 2 ** exact_limit states are refused. From 1 to 30.
+        Maximum number of iterations of the ascent that is kept, which is L-BFGS. It
+        ends earlier when ten iterations gain less than 1e-5 nats per sample. The
+        likelihood of real data may still grow after 500.
     random_state : int, RandomState instance or None, default=None
         Source of the starts and held-out samples, of ``sample``, and of ``impute`` with
         ``method="sample"``.
@@ -388,33 +382,21 @@ class GaussianCombinationMachine(
     array([[4. , 4.1, 3.8]])
     """
 
-    _state_params = ("n_components", "visible_bias")
+    solver = "lbfgs"
     _log_base = staticmethod(log_base)
     _completions = MappingProxyType(
         {"mean": "_complete_by_means", "sample": "_complete_at_random"}
     )
 
     def __init__(
-        self, n_components=10, *, visible_bias=True, max_active=None, solver="lbfgs",
-        init="random", n_init=4, alpha=1e-4, learning_rate=0.05, momentum=0.9,
-        max_iter=500, tol=1e-5, early_stopping=False, validation_fraction=0.1,
-        warm_start=False, exact_limit=20, random_state=None, n_jobs=None, verbose=0,
+        self, n_components=10, *, init="random", n_init=4, alpha=1e-4, max_iter=500,
+        random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.n_components = n_components
-        self.visible_bias = visible_bias
-        self.max_active = max_active
-        self.solver = solver
         self.init = init
         self.n_init = n_init
         self.alpha = alpha
-        self.learning_rate = learning_rate
-        self.momentum = momentum
         self.max_iter = max_iter
-        self.tol = tol
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.warm_start = warm_start
-        self.exact_limit = exact_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -446,7 +428,8 @@ class GaussianCombinationMachine(
         """
         with restore_on_error(self):
             progress = Progress(self, "step", None, X)
-            checked = self._start_fit(X, sample_weight, progress, allow_missing=False)
+            how = {"allow_missing": False, "resumes": False}
+            checked = self._start_fit(X, sample_weight, progress, **how)
             self._maximise(*checked, check_random_state(self.random_state))
             progress.finish()
         return self
@@ -456,12 +439,15 @@ class GaussianCombinationMachine(
 
     def _check_sums(self, n):
         """Refuse sums that take too long."""
-        if self.n_components != "auto":  # at most exact_limit units
-            size = n, self.n_components, self.max_active, self.exact_limit
-            check_affordable(*size, hidden_only=True)
+        m, max_active = self._hidden_units()
+        if m != "auto":  # not more than can be summed over
+            check_affordable(n, m, max_active, self._exact_limit, hidden_only=True)
 
     def _fit_inputs(self, samples, weights, centre):
-        return gaussian_inputs(centre, self.visible_bias, self.max_active)
+        return gaussian_inputs(centre, self._hidden_units()[1])
+
+    def _has_visible_bias(self):
+        return True
 
     def _log_partition(self, params):
         return gaussian_moments(params, self.n_jobs)[0]

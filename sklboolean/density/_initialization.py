@@ -38,6 +38,11 @@ MAX_COPIES = 2**20  # samples of integer weight that are repeated
 # The base distribution
 
 
+def has_tree(base):
+    """Tell whether a base distribution is a tree."""
+    return base in ("chow_liu", "fixed_chow_liu")
+
+
 def fit_inputs(signs, parents, sample_weight=None):
     """Fit visible biases and couplings of the inputs without hidden units.
 
@@ -93,9 +98,7 @@ class InputModel(NamedTuple):
         return coordinates.to_params(np.concatenate(parts))
 
 
-def fit_binary_inputs(
-    signs, weights, centre, base, visible_bias, max_active, attributes=None
-):
+def fit_binary_inputs(signs, weights, centre, base, max_active, attributes=None):
     """Fit the base distribution of binary inputs.
 
     Parameters
@@ -103,8 +106,7 @@ def fit_binary_inputs(
     signs : ndarray of shape (n_samples, n)
     weights : ndarray of shape (n_samples,)
     centre : ndarray of shape (n,)
-    base : {"independent", "chow_liu"}
-    visible_bias : bool
+    base : {"independent", "uniform", "chow_liu", "fixed_chow_liu"}
     max_active : int or None
     attributes : Attributes or None
 
@@ -112,7 +114,7 @@ def fit_binary_inputs(
     -------
     input_model : InputModel
     """
-    parents = None
+    parents, visible_bias = None, base != "uniform"
     if attributes is not None:
         roots = np.full(signs.shape[1], -1)
         total, sums, _ = edge_sums(roots, signs, weights)
@@ -121,21 +123,21 @@ def fit_binary_inputs(
         alone = ~attributes.grouped[attributes.of_column]
         biases = (np.log(counts[1]) - np.where(alone, np.log(counts[0]), 0.0)) / 2
         couplings = None
-        if base == "chow_liu":
+        if has_tree(base):
             gains = mutual_information_matrix(signs, weights, ALPHA)
             parents, couplings = attributes.parents_of(gains), np.zeros(len(biases))
         return InputModel(
             biases, parents, couplings, centre, visible_bias, max_active, attributes
         )
-    if base == "chow_liu":
+    if has_tree(base):
         parents = chow_liu_parents(signs, weights, ALPHA)
     biases, couplings = fit_inputs(signs, parents, weights)
     return InputModel(biases, parents, couplings, centre, visible_bias, max_active)
 
 
-def gaussian_inputs(centre, visible_bias, max_active):
+def gaussian_inputs(centre, max_active):
     """Describe the base distribution of real inputs: a Gaussian around their mean."""
-    return InputModel(centre, None, None, centre, visible_bias, max_active)
+    return InputModel(centre, None, None, centre, True, max_active)
 
 
 # Starts

@@ -7,12 +7,11 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.deprecation import Gone
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
     check_real,
-    check_same_params,
-    flat_params,
 )
 from sklboolean._core.validation import check_array_strict
 from sklboolean.density._initialization import (
@@ -26,6 +25,36 @@ from sklboolean.density._rbm_params import RBMParams, hidden_posteriors
 
 ALPHAS = (1e-2, 1e-3, 1e-4)  # among which alpha="auto" chooses
 PRIOR = 2.0  # alpha times the number of samples, by default: weights of variance 1 / 2
+
+
+def active_units(name, value, params):
+    """Use n_components=(m, k) instead: m units, of which at most k are active."""
+    m = params["n_components"]
+    m = m[0] if isinstance(m, tuple) else m
+    params["n_components"] = m if value is None else (m, value)
+
+
+def no_visible_bias(name, value, params):
+    """Use base='uniform' instead of visible_bias=False."""
+    if not value and params["base"] == "independent":
+        params["base"] = "uniform"
+    elif not value and params["base"] != "uniform":
+        raise ValueError(
+            "visible_bias=False with a tree is not supported since version 0.3. Take "
+            "base='uniform', which has neither, or leave out visible_bias."
+        )
+
+
+# Of machines that learn by exact sums. See `old_parameters`.
+OLD_PARAMETERS = {
+    "max_active": active_units,
+    "early_stopping": Gone(False, "Raise alpha, or take alpha='auto'."),
+    "validation_fraction": Gone(0.1, "A tenth of the samples is held out."),
+    "warm_start": Gone(False, "Raise max_iter, or give weights as init."),
+    "exact_limit": Gone(
+        20, "Take at most 20 units, n_components=(m, 2), or another density."
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -44,13 +73,13 @@ class MachineState:
 class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """What all machines share.
 
-    Each has ``_log_partition`` of parameters; ``_state_params``, the parameters that
-    must not change while training is resumed; ``_fit_inputs(samples, weights,
+    Each has ``_log_partition`` of parameters; ``_fit_inputs(samples, weights,
     centre)``, which fits the distribution of the inputs without hidden units; and
     ``_input_means(states)``, the means of the inputs given hidden units.
     """
 
     _log_base = None  # of the base measure: 0 for binary inputs
+    _exact_limit = 20  # sums over more than 2 ** 20 states take too long
 
     @property
     def _n_features_out(self):
@@ -64,23 +93,22 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """Check the parameters of all machines and collect those of training."""
         if isinstance(self.init, str):
             check_choice(self.init, "init", ("random", "projection_pursuit"))
-        if self.n_components != "auto":
-            check_integer(self.n_components, "n_components", 1)
+        n_components, _ = self._hidden_units()
+        if n_components != "auto":
+            check_integer(n_components, "n_components", 1)
         elif not isinstance(self.init, str):
             raise ValueError(
                 "init is an array with a number of hidden units: set n_components to "
                 "that number; got 'auto'."
             )
-        check_integer(self.exact_limit, "exact_limit", 1, 30)
-        if check_real(self.momentum, "momentum", 0.0) >= 1:
-            raise ValueError(f"momentum must be below 1; got {self.momentum}.")
-        rate = check_real(self.learning_rate, "learning_rate", 0.0, strict=True)
-        return {
-            "alpha": self._check_alpha(),
-            "visible_bias": bool(self.visible_bias),
-            "learning_rate": rate,
-            "momentum": self.momentum,
-        }
+        return {"alpha": self._check_alpha(), "visible_bias": self._has_visible_bias()}
+
+    def _hidden_units(self):
+        """Return the number of hidden units, and of those that can be active."""
+        return self.n_components, None
+
+    def _has_visible_bias(self):
+        return self.base != "uniform"
 
     def _check_alpha(self):
         if self.alpha is None:
@@ -105,42 +133,23 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
         return replace(options, report=report)
 
-    def _starts(self, samples, weights, centre, rng, m, n_init):
+    def _starts(self, samples, weights, centre, options, rng, m, n_init):
         """Choose the parameters from which training of m units starts: an iterable."""
-        if self.warm_start and hasattr(self, "_state"):
-            return [self._resumed_params(samples.shape[1])]
+        if options.start is not None:
+            return [options.start]
         inputs = self._fit_inputs(samples, weights, centre)
         if not isinstance(self.init, str):
             return [given_start(inputs, self.init, m)]
         if self._pursues():
             table = make_table(samples, weights, self._log_base)
             return pursuit_starts(
-                inputs, table, weights.sum(), m, n_init, self.exact_limit, rng
+                inputs, table, weights.sum(), m, n_init, self._exact_limit, rng
             )
         return random_starts(inputs, m, n_init, rng)
-
-    def _resumed_params(self, n_features):
-        """Take the parameters of the last fit if they suit the constructor and X."""
-        self._check_resumes()
-        params = self._state.params
-        if params.components.shape[1] != n_features:
-            raise ValueError(
-                f"X has {n_features} features; warm_start=True resumes from components "
-                f"of shape {params.components.shape}. Set warm_start=False to start "
-                "again."
-            )
-        return params
-
-    def _check_resumes(self):
-        names = set(self._state_params)
-        if self.n_components == "auto":  # any number will do
-            names.remove("n_components")
-        check_same_params(self, sorted(names), n_components=self.n_components_)
 
     def _set_state(self, state, n_iter=0):
         """Set all fitted attributes."""
         self._state = state
-        self._fitted_params = flat_params(self, self._state_params)
         params = state.params
         self.components_ = params.components
         self.hidden_bias_ = params.hidden_bias

@@ -14,10 +14,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.optimize import minimize
 from scipy.special import rel_entr
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 
 from sklboolean._core.parallel import each_slice, in_turn
+from sklboolean._core.parameters import check_real
 from sklboolean._core.validation import warn_user
 from sklboolean.density._bit_sums import UNITS, sum_bits
 from sklboolean.density._conditionals import complete_at_random
@@ -28,7 +30,6 @@ from sklboolean.density._rbm_params import (
     Moments,
     RBMParams,
     hidden_posteriors,
-    log_numerators,
 )
 from sklboolean.density._spanning_tree import maximum_spanning_tree
 from sklboolean.density._tree import pair_counts, pair_sums
@@ -40,28 +41,79 @@ NEVER_ACTIVE = -700.0  # a bias
 N_ITER_SHORT = 25  # of the first ascents; doubled each time the better half continues
 N_ITER_TREE = 50  # between two changes of the tree
 WINDOW = 10  # iterations over which the gain must exceed tol
-PATIENCE = 25  # iterations without a better score of the held-out samples
+TOL = 1e-5  # nats per sample
 MEMORY = 20  # steps that L-BFGS stores
 LARGE = 25.0  # twice that in log-odds: no sample could distinguish it from infinity
 MAX_WEIGHT = 1e6  # larger ones, of unscaled steps, soon overflow
 N_TREE_DRAWS = 20_000  # from the machine: gains of 1e-4 nats are significant
 
 
+class GradientAscent(BaseEstimator):
+    """Steps of fixed length with momentum, as in the thesis.
+
+    A value of `solver` of `CombinationMachine`. L-BFGS, the default there, needs no
+    length of its steps and finds better maxima in less time.
+
+    Parameters
+    ----------
+    learning_rate : float, default=0.05
+        Length of the steps: a multiple of the gradient of the mean log-likelihood.
+    momentum : float, default=0.9
+        Fraction of the last step that is added to the next; from 0, below 1.
+    tol : float, default=1e-5
+        Stop when ten iterations gain less, in nats per sample. 0: take `max_iter`
+        steps.
+
+    See Also
+    --------
+    sklboolean.CombinationMachine : Takes this object as ``solver``.
+
+    References
+    ----------
+    Freund. "Data Filtering and Distribution Modeling Algorithms for Machine Learning".
+    Ph.D. thesis, 1993, section 4.4.
+
+    Examples
+    --------
+    >>> from sklboolean import CombinationMachine
+    >>> from sklboolean.density import GradientAscent
+    >>> X = [[0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1]] * 9
+    >>> ascent = GradientAscent(learning_rate=0.03, tol=0.0)
+    >>> machine = CombinationMachine(2, solver=ascent, max_iter=100, random_state=0)
+    >>> machine.fit(X).n_iter_
+    100
+    """
+
+    def __init__(self, learning_rate=0.05, momentum=0.9, tol=TOL):
+        self.learning_rate = learning_rate
+        self.momentum = momentum
+        self.tol = tol
+
+    def _check_params(self):
+        check_real(self.learning_rate, "learning_rate", 0.0, strict=True)
+        if check_real(self.momentum, "momentum", 0.0) >= 1:
+            raise ValueError(f"momentum must be below 1; got {self.momentum}.")
+        check_real(self.tol, "tol", 0.0)
+
+
 @dataclass(frozen=True)
 class TrainingOptions:
     """Checked parameters of a machine that its training needs; see there."""
 
-    solver: str
+    solver: str | GradientAscent
     alpha: float
     visible_bias: bool
-    learning_rate: float
-    momentum: float
     max_iter: int
-    tol: float
     n_jobs: int | None
     tree_updates: int = 0
     moments: Callable = partition_moments  # of the machine, with its log Z
     report: Callable | None = None  # of (text, parameters, log Z), after a step
+    start: RBMParams | None = None  # where a fit is continued
+
+    @property
+    def tol(self):
+        """Gain of ten iterations below which an ascent ends."""
+        return getattr(self.solver, "tol", TOL)
 
 
 # The likelihood of a data set
@@ -249,28 +301,26 @@ class AscentState:
 
     params: RBMParams
     log_z: float | None = None  # of these
-    best: RBMParams | None = None  # by the held-out samples, if any
     log_likelihoods: list = field(default_factory=list)  # after each iteration
     objectives: list = field(default_factory=list)  # the same minus the penalty
-    held_out: list = field(default_factory=list)  # scores of the held-out samples
     n_before: int = 0  # iterations before the last change of the tree
 
     def branch(self, params):
         """Copy the state with other parameters."""
-        names = "log_likelihoods", "objectives", "held_out"
+        names = "log_likelihoods", "objectives"
         copies = {name: getattr(self, name).copy() for name in names}
         return replace(self, params=params, n_before=len(self.objectives), **copies)
 
     def score(self):
         """Compute the number by which ascents are compared."""
-        return max(self.held_out) if self.held_out else self.objectives[-1]
+        return self.objectives[-1]
 
 
 class Ascent:
     """Maximisation of the penalised likelihood in the coordinates of one tree."""
 
-    def __init__(self, state, table, held_out, options):
-        self.state, self.table, self.held_out = state, table, held_out
+    def __init__(self, state, table, options):
+        self.state, self.table = state, table
         self.options, params = options, state.params
         self.coordinates = Coordinates.of(params, table.means, options.visible_bias)
         tree = params.parents
@@ -288,7 +338,7 @@ class Ascent:
             m, n = params.components.shape
             self.directions = start[: m * n].reshape(m, n)
             start = np.concatenate([np.ones(m), start[m * n :]])
-        if solver == "gradient":
+        if isinstance(solver, GradientAscent):
             self._run_momentum(start, n_iter)
         else:
             options = {"maxiter": n_iter, "maxcor": MEMORY, "ftol": 0.0, "gtol": 1e-9}
@@ -302,8 +352,8 @@ class Ascent:
         """Compute the loss, to be minimised, and its gradient."""
         if not np.abs(vector).max() <= MAX_WEIGHT:
             raise ValueError(
-                f"The weights grew without bound: learning_rate="
-                f"{self.options.learning_rate} is too large. Take a tenth of it."
+                f"The weights grew without bound with solver={self.options.solver!r}. "
+                "Take a tenth of its learning_rate, or raise alpha."
             )
         whole = vector if self.directions is None else self._scaled(vector)
         # The solver may overwrite its own vector: keep a copy.
@@ -336,31 +386,22 @@ class Ascent:
         state.params, state.log_z = params, log_z
         state.log_likelihoods.append(value)
         state.objectives.append(objective)
-        if self.held_out is not None:
-            scores = log_numerators(state.params, self.held_out.samples)
-            log_base = self.held_out.log_base - log_z
-            state.held_out.append(float(self.held_out.shares @ scores + log_base))
-            if state.held_out[-1] == max(state.held_out):
-                state.best = state.params
         if options.report is not None:
             text = f"mean log-likelihood {value:.4f} nats"
             if options.report(text, state.params, log_z):
                 raise StopIteration
-        scores, recent = state.held_out, state.objectives[state.n_before :]
-        recent = recent[-1 - WINDOW :]
+        recent = state.objectives[state.n_before :][-1 - WINDOW :]
         # Steps with momentum may fall for a while; with tol=0 they never stop.
         if len(recent) > WINDOW and max(recent) - recent[0] < options.tol:
-            raise StopIteration
-        if scores and len(scores) - 1 - int(np.argmax(scores)) >= PATIENCE:
             raise StopIteration
 
     def _run_momentum(self, vector, n_iter):
         """Take steps of fixed length with momentum (Freund, section 4.4)."""
-        velocity = np.zeros_like(vector)
+        velocity, solver = np.zeros_like(vector), self.options.solver
         self.evaluate(vector)
         for _ in range(n_iter):
-            velocity *= self.options.momentum
-            velocity += self.options.learning_rate * self.last[3]
+            velocity *= solver.momentum
+            velocity += solver.learning_rate * self.last[3]
             vector = vector + velocity
             self.evaluate(vector)
             try:
@@ -369,7 +410,7 @@ class Ascent:
                 return
 
 
-def ascend(state, n_iter, options, *tables):
+def ascend(state, n_iter, options, *table):
     """Continue an ascent and return its state.
 
     Parameters
@@ -378,9 +419,9 @@ def ascend(state, n_iter, options, *tables):
     n_iter : int
         Most iterations; fewer if ``max_iter`` is reached.
     options : TrainingOptions
-    *tables
-        The fields of the table, and of the held-out table if there is one. A cluster's
-        backend sends arrays that are plain arguments only once.
+    *table
+        The fields of the `SampleTable`. A cluster's backend sends arrays that are plain
+        arguments only once.
 
     Returns
     -------
@@ -388,14 +429,11 @@ def ascend(state, n_iter, options, *tables):
     """
     n_iter = min(n_iter, options.max_iter - len(state.objectives))
     if n_iter > 0:
-        width = len(SampleTable._fields)
-        table, held_out = SampleTable(*tables[:width]), tables[width:]
-        held_out = SampleTable(*held_out) if held_out else None
-        Ascent(state, table, held_out, options).run(n_iter)
+        Ascent(state, SampleTable(*table), options).run(n_iter)
     return state
 
 
-def maximise_likelihood(starts, table, n_samples, options, rng, held_out=None):
+def maximise_likelihood(starts, table, n_samples, options, rng):
     """Learn the parameters of a machine.
 
     Parameters
@@ -408,8 +446,6 @@ def maximise_likelihood(starts, table, n_samples, options, rng, held_out=None):
     options : TrainingOptions
     rng : RandomState
         For new trees.
-    held_out : SampleTable or None
-        Samples that select starts and iterations.
 
     Returns
     -------
@@ -418,9 +454,8 @@ def maximise_likelihood(starts, table, n_samples, options, rng, held_out=None):
     states, n_iter = list(map(AscentState, starts)), N_ITER_SHORT
     # Ascents are the coarser work: each of them runs on one thread and is a step.
     single = replace(options, n_jobs=1, report=None)
-    tables = [*table, *(held_out or ())]
     while len(states) > 1:
-        tasks = [delayed(ascend)(each, n_iter, single, *tables) for each in states]
+        tasks = [delayed(ascend)(each, n_iter, single, *table) for each in states]
         ascents = Parallel(
             n_jobs=options.n_jobs, prefer="threads", return_as=in_turn()
         )(tasks)
@@ -437,8 +472,8 @@ def maximise_likelihood(starts, table, n_samples, options, rng, held_out=None):
         states, n_iter = states[: (len(states) + 1) // 2], 2 * n_iter
     state = states[0]
     if state.params.parents is not None and options.tree_updates:
-        state = _improve_tree(state, table, n_samples, options, rng, tables)
-    return ascend(state, options.max_iter, options, *tables)
+        state = _improve_tree(state, table, n_samples, options, rng)
+    return ascend(state, options.max_iter, options, *table)
 
 
 def warn_of_large_weights(params, remedy):
@@ -458,16 +493,16 @@ def warn_of_large_weights(params, remedy):
 # Better trees
 
 
-def _improve_tree(state, table, n_samples, options, rng, tables):
+def _improve_tree(state, table, n_samples, options, rng):
     """Replace the tree as long as the ascent gains from it."""
-    state = ascend(state, N_ITER_TREE, options, *tables)
+    state = ascend(state, N_ITER_TREE, options, *table)
     for _ in range(options.tree_updates):
         if len(state.objectives) >= options.max_iter:
             return state  # no iteration is left in which a new tree could gain
         params = with_new_tree(state.params, table, n_samples, rng)
         if params is state.params:
             return state
-        trial = ascend(state.branch(params), N_ITER_TREE, options, *tables)
+        trial = ascend(state.branch(params), N_ITER_TREE, options, *table)
         if trial.score() <= state.score():
             return state
         state = trial

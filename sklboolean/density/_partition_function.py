@@ -318,8 +318,7 @@ def check_affordable(n, m, max_active, exact_limit, hidden_only=False, advice=""
     raise ValueError(
         f"The exact likelihood of n_components={m} with {n} features is a sum over "
         f"{count_hidden_states(m, max_active):.1e} hidden states, each of which takes "
-        f"{n} multiplications: more than the 2 ** {exact_limit} states that "
-        f"exact_limit={exact_limit} allows. Take at most {exact_limit} components, or "
-        f"max_active=2 for hidden states with at most two active units, {advice}or "
-        "raise exact_limit."
+        f"{n} multiplications: more than 2 ** {exact_limit}. Take at most "
+        f"{exact_limit} components, or n_components=({m}, 2) for hidden states with at "
+        f"most two active units{advice}."
     )

@@ -72,9 +72,10 @@ class ChainOptions:
     alpha: float
     visible_bias: bool
     learning_rate: float
-    momentum: float
     batch_size: int
     max_iter: int
+    momentum: float = 0.9  # weight of the past in the running mean of the gradients
+    start: RBMParams | None = None  # where a fit is continued
     report: Callable | None = None  # of (text, parameters, chains), after a pass
 
 

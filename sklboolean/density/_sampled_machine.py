@@ -1,17 +1,27 @@
 """The combination machine with many hidden units, learned from Markov chains."""
 
+from dataclasses import replace
+
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
-from sklboolean._core.parameters import check_choice, check_integer
+from sklboolean._core.deprecation import Gone, old_parameters
+from sklboolean._core.parameters import (
+    check_choice,
+    check_integer,
+    check_real,
+    check_same_params,
+    flat_params,
+)
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import warn_user
 from sklboolean._core.weights import checked_weights
+from sklboolean.density._base import threads_of_context
 from sklboolean.density._binary_machine import BinaryMachineMixin
 from sklboolean.density._initialization import fit_binary_inputs
-from sklboolean.density._machine import MachineState
+from sklboolean.density._machine import MachineState, no_visible_bias
 from sklboolean.density._maximum_likelihood import warn_of_large_weights
 from sklboolean.density._partition_function import is_affordable, log_partition
 from sklboolean.density._pcd import (
@@ -26,9 +36,18 @@ from sklboolean.density._pcd import (
 # Random starts that are drawn. Only the first is used, but the random numbers of the
 # chains come after all of them: another number would change the result of a seed.
 N_STARTS = 4
+# They must not change while training is resumed.
+STATE_PARAMS = ("n_components", "base", "binarize")
 MARGIN = 0.2  # nats, by which estimates of log Z differ by chance
 
 
+@old_parameters(
+    visible_bias=no_visible_bias,
+    momentum=Gone(0.9, "Choose the learning_rate."),
+    warm_start=Gone(False, "Call partial_fit, or give weights as init."),
+    exact_limit=Gone(20, "Likelihoods of more than 2 ** 20 states are estimated."),
+    n_jobs=threads_of_context,
+)
 class SampledCombinationMachine(
     CallbackSupportMixin, BinaryMachineMixin, BaseEstimator
 ):
@@ -38,20 +57,19 @@ class SampledCombinationMachine(
     over all hidden states take too long. It is learned by persistent contrastive
     divergence: the moments of the machine are those of 500 Markov chains, and its
     weights are averaged over the last third of the steps. The likelihood is estimated
-    beyond `exact_limit`. Probabilities of bits given all other bits, ``transform``, and
-    completions of a few missing bits are exact.
+    beyond 2 ** 20 hidden states. Probabilities of bits given all other bits,
+    ``transform``, and completions of a few missing bits are exact.
 
     Parameters
     ----------
     n_components : int or "auto", default=10
         Number m of hidden units. The time grows in proportion to it. "auto" needs
         ``init="projection_pursuit"``: as many of its units as explain held-out samples,
-        at most `exact_limit`.
-    base : {"independent", "chow_liu"}, default="independent"
-        Distribution of the inputs without hidden units. "chow_liu": the most likely
-        tree, whose couplings are learned together with the units. It fits better.
-    visible_bias : bool, default=True
-        Whether to learn input biases b. False: b = 0.
+        at most 20.
+    base : {"independent", "uniform", "chow_liu"}, default="independent"
+        Distribution of the inputs without hidden units. "uniform": no input biases,
+        b = 0. "chow_liu": the most likely tree, whose couplings are learned together
+        with the units. It fits better.
     init : {"random", "projection_pursuit"}, ndarray or tuple, default="random"
         "projection_pursuit": units found one by one, each on what the units before it
         leave unexplained. Arrays: components, or a tuple of components, hidden biases
@@ -65,24 +83,15 @@ class SampledCombinationMachine(
         Length of the first step. In ``fit`` steps shrink to 0, in ``partial_fit`` they
         do not. Make it smaller if the chains do not follow, which shows in
         `log_partition_bounds_` that are far apart.
-    momentum : float, default=0.9
-        Weight of the past in the running mean of the gradients, below 1.
     batch_size : int, default=100
         Number of samples for each step.
     max_iter : int, default=500
         Number of passes over all samples. 0 keeps the units of `init`.
-    warm_start : bool, default=False
-        Whether ``fit`` starts from the weights of the last ``fit``.
     binarize : float or None, default=0.0
         Values above it are true. None requires the codes 0 and 1, or -1 and 1.
-    exact_limit : int, default=20
-        Up to 2 ** exact_limit states are summed over to compute the likelihood; it is
-        estimated if there are more. From 1 to 30.
     random_state : int, RandomState instance or None, default=None
         Source of the start and the chains, of ``sample``, and of ``impute`` with
         ``method="sample"``.
-    n_jobs : int or None, default=None
-        Threads for exact sums; learning uses one. The result does not depend on it.
     verbose : int, default=0
         1 prints the largest weight after each pass.
 
@@ -101,10 +110,10 @@ class SampledCombinationMachine(
     log_partition_ : float
         Log of the sum over all inputs and hidden states; the larger of its bounds.
     log_partition_bounds_ : tuple of float
-        Beyond `exact_limit` the forward and the reverse estimate of annealed importance
-        sampling. In expectation the first is too small, and the second too large if the
-        chains have mixed. Otherwise the exact value twice. After ``partial_fit`` the
-        estimates are computed when they are first needed.
+        Beyond 2 ** 20 states the forward and the reverse estimate of annealed
+        importance sampling. In expectation the first is too small, and the second too
+        large if the chains have mixed. Otherwise the exact value twice. After
+        ``partial_fit`` the estimates are computed when they are first needed.
     alpha_ : float
         The penalty in force. Not set by ``partial_fit``.
     n_iter_ : int
@@ -149,28 +158,22 @@ class SampledCombinationMachine(
     (2, 4)
     """
 
-    _state_params = ("n_components", "base", "visible_bias", "binarize")
+    n_jobs = None  # threads of exact sums: those of joblib's context
 
     def __init__(
-        self, n_components=10, *, base="independent", visible_bias=True, init="random",
-        alpha=None, learning_rate=0.05, momentum=0.9, batch_size=100, max_iter=500,
-        warm_start=False, binarize=0.0, exact_limit=20, random_state=None, n_jobs=None,
-        verbose=0,
+        self, n_components=10, *, base="independent", init="random", alpha=None,
+        learning_rate=0.05, batch_size=100, max_iter=500, binarize=0.0,
+        random_state=None, verbose=0,
     ):  # fmt: skip
         self.n_components = n_components
         self.base = base
-        self.visible_bias = visible_bias
         self.init = init
         self.alpha = alpha
         self.learning_rate = learning_rate
-        self.momentum = momentum
         self.batch_size = batch_size
         self.max_iter = max_iter
-        self.warm_start = warm_start
         self.binarize = binarize
-        self.exact_limit = exact_limit
         self.random_state = random_state
-        self.n_jobs = n_jobs
         self.verbose = verbose
 
     @with_callbacks
@@ -197,14 +200,24 @@ class SampledCombinationMachine(
             For invalid parameters and data. The state before the call is kept.
         """
         y, sample_weight = targets_of(self, X, y, sample_weight)
+        return self._fit(X, sample_weight)
+
+    @with_callbacks
+    def _continue_fit(self, X, sample_weight):
+        """Fit from the weights of the last fit, if there was one."""
+        return self._fit(X, sample_weight, resumes=hasattr(self, "_state"))
+
+    def _fit(self, X, sample_weight, *, resumes=False):
         with restore_on_error(self):
             progress = Progress(self, "step", None, X)
             options = self._reporting(self._check_params(), progress)
+            if resumes:
+                options = replace(options, start=self._state.params)
             signs = self._read(X, reset=True, allow_missing=False)
             weights = checked_weights(sample_weight, len(signs), divides=True)
             options = self._set_alpha(options, weights.sum())
             rng = check_random_state(self.random_state)
-            start = self._first_start(signs, weights, rng)
+            start = self._first_start(signs, weights, options, rng)
             chains = fit_pcd(start, signs, weights, options, rng)
             self.alpha_ = options.alpha
             self._set_state(MachineState(chains.params, chains), self.max_iter)
@@ -251,7 +264,7 @@ class SampledCombinationMachine(
             weights = checked_weights(sample_weight, len(signs), divides=first_call)
             if first_call:
                 rng = check_random_state(self.random_state)
-                start = self._first_start(signs, weights, rng)
+                start = self._first_start(signs, weights, options, rng)
                 chains = start_chains(start, signs, options.visible_bias, rng)
             else:
                 chains = self._state.chains
@@ -262,8 +275,11 @@ class SampledCombinationMachine(
         return self
 
     def _check_params(self):
-        check_choice(self.base, "base", ("independent", "chow_liu"))
+        check_choice(self.base, "base", ("independent", "uniform", "chow_liu"))
         options = ChainOptions(
+            learning_rate=check_real(
+                self.learning_rate, "learning_rate", 0.0, strict=True
+            ),
             batch_size=check_integer(self.batch_size, "batch_size", 1),
             max_iter=check_integer(self.max_iter, "max_iter", 0),
             **self._check_shared_params(),
@@ -276,16 +292,22 @@ class SampledCombinationMachine(
         return options
 
     def _fit_inputs(self, signs, weights, centre):
-        return fit_binary_inputs(
-            signs, weights, centre, self.base, self.visible_bias, max_active=None
-        )
+        return fit_binary_inputs(signs, weights, centre, self.base, max_active=None)
 
-    def _first_start(self, signs, weights, rng):
-        centre, m = (weights @ signs) / weights.sum(), self.n_components
-        return next(iter(self._starts(signs, weights, centre, rng, m, N_STARTS)))
+    def _first_start(self, signs, weights, options, rng):
+        inputs = signs, weights, (weights @ signs) / weights.sum()
+        starts = self._starts(*inputs, options, rng, self.n_components, N_STARTS)
+        return next(iter(starts))
+
+    def _check_resumes(self):
+        names = set(STATE_PARAMS)
+        if self.n_components == "auto":  # any number will do
+            names.remove("n_components")
+        check_same_params(self, sorted(names), n_components=self.n_components_)
 
     def _set_state(self, state, n_iter=0):
         super()._set_state(state, n_iter)
+        self._fitted_params = flat_params(self, STATE_PARAMS)
         for name in ("log_partition_", "log_partition_bounds_"):
             vars(self).pop(name, None)
         if self._is_exact():
@@ -294,7 +316,7 @@ class SampledCombinationMachine(
     def _is_exact(self):
         params = self._state.params
         m, n = params.components.shape
-        return is_affordable(n, m, None, self.exact_limit, params.parents is not None)
+        return is_affordable(n, m, None, self._exact_limit, params.parents is not None)
 
     def _log_partition(self, params):
         return log_partition(params, self.n_jobs)

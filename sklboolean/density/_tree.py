@@ -14,7 +14,8 @@ from sklearn.utils import gen_batches
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.damage import require_below, require_shape
-from sklboolean._core.parameters import check_integer, check_real
+from sklboolean._core.deprecation import Gone, old_parameters
+from sklboolean._core.parameters import check_real
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._attribute_forest import (
     AttributeForest,
@@ -30,6 +31,7 @@ CELLS_AT_A_TIME = 2**16  # pairs whose counts are in the cache
 BITS_AT_A_TIME = 2**22  # as numbers
 MAX_VALUES = 2**15  # all pairs of more need tens of gigabytes
 TOL = 1e-5  # nats per sample
+MAX_ITER = 200  # of EM
 
 
 def check_pairs(n_values):
@@ -332,7 +334,7 @@ def known_value_counts(attributes, signs, weights):
     return counts
 
 
-def fit_forest(signs, weights, attributes, alpha, max_iter=200):
+def fit_forest(signs, weights, attributes, alpha, max_iter=MAX_ITER):
     """Find the Chow-Liu tree of attributes, from samples with missing bits.
 
     The tree has the largest total mutual information; that of two attributes is
@@ -406,6 +408,7 @@ def _expected_pairs(mixture, signs, weights):
     return log_likelihood, pairs
 
 
+@old_parameters(max_iter=Gone(200, "The probabilities have converged before."))
 class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
     """Density of Boolean samples in which each bit depends on one other bit.
 
@@ -418,9 +421,6 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
         Smoothing, above 0: weight of the uniform distribution that is mixed with that
         of the samples, as a number of samples. No bit gets probability 0. Raise it for
         small training sets.
-    max_iter : int, default=200
-        Maximum number of steps of EM, where bits are missing. Few steps find nearly the
-        same probabilities in less time.
     feature_groups : array-like of shape (n_features,) or None, default=None
         A label for each column. Of the columns with one label exactly one is true, in
         training data, likelihoods, samples and completions: they are the values of one
@@ -471,12 +471,12 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
     array([[1.  , 0.99, 0.  ]])
     """
 
+    _max_iter = MAX_ITER  # where bits are missing
+
     def __init__(
-        self, *, alpha=1.0, max_iter=200, feature_groups=None, binarize=0.0,
-        random_state=None,
-    ):  # fmt: skip
+        self, *, alpha=1.0, feature_groups=None, binarize=0.0, random_state=None
+    ):
         self.alpha = alpha
-        self.max_iter = max_iter
         self.feature_groups = feature_groups
         self.binarize = binarize
         self.random_state = random_state
@@ -522,10 +522,7 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
             self._set_state(self._fit_tree(signs, weights, alpha))
         return self
 
-    max_iter = 200  # 0.1.0 had no parameter
-
     def _fit_tree(self, signs, weights, alpha):
-        check_integer(self.max_iter, "max_iter", 0)
         if self._attributes is None and signs.all():
             parents = chow_liu_parents(signs, weights, alpha)
             log_tables = log_conditionals(signs, parents, weights, alpha)
@@ -533,7 +530,7 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
         attributes = self._attributes or Attributes(np.arange(signs.shape[1]))
         first, weights = merge_equal_samples(signs, weights)
         signs, weights = signs[first], weights.astype(np.float64)
-        mixture = fit_forest(signs, weights, attributes, alpha, self.max_iter)
+        mixture = fit_forest(signs, weights, attributes, alpha, self._max_iter)
         if self._attributes is not None:
             return mixture
         forest, roots = mixture.forest, mixture.exponents.reshape(-1, 1, 2)

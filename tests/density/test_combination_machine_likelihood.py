@@ -18,8 +18,8 @@ from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
 from sklboolean.density._bit_sums import sum_bits
 
 from sklboolean import CombinationMachine
+from sklboolean.density import GradientAscent, _maximum_likelihood
 from sklboolean.density import _conditionals as conditionals
-from sklboolean.density import _maximum_likelihood
 from sklboolean.density._machine import MachineState
 from sklboolean.density._maximum_likelihood import (
     bit_tables,
@@ -425,8 +425,9 @@ def test_no_tree_is_made_where_no_iteration_is_left_for_it(
     monkeypatch.setattr(_maximum_likelihood, "with_new_tree", count)
     rows = np.random.default_rng(0).integers(0, 2, (40, 5))
     machine = CombinationMachine(
-        2, base="chow_liu", n_init=1, max_iter=max_iter, tol=0.0, random_state=0
-    )
+        2, base="chow_liu", solver=GradientAscent(tol=0.0), n_init=1,
+        max_iter=max_iter, random_state=0,
+    )  # fmt: skip
     machine.fit(rows)
     assert len(made) == expected
     assert machine.n_iter_ == max_iter

@@ -39,7 +39,7 @@ MODELS = {
         2, base="chow_liu", n_init=1, max_iter=80, random_state=0
     ),
     "machine of few": CombinationMachine(
-        3, max_active=1, base="chow_liu", n_init=1, max_iter=20, random_state=0
+        (3, 1), base="chow_liu", n_init=1, max_iter=20, random_state=0
     ),
     "mixture of trees": DensityMixture(ChowLiuTree(), n_components=2, random_state=0),
     "mixture of machines": DensityMixture(

@@ -12,13 +12,19 @@ from sklboolean import (
     GaussianCombinationMachine,
 )
 from sklboolean.density._base import grow
+from sklboolean.density._machine import MachineMixin
 
 MODELS = {
-    "machine": CombinationMachine("auto", n_init=2, exact_limit=6, random_state=0),
+    "machine": CombinationMachine("auto", n_init=2, random_state=0),
     "mixture": BernoulliMixture("auto", random_state=0),
     "trees": DensityMixture(ChowLiuTree(), n_components="auto", random_state=0),
 }
 every_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+
+
+@pytest.fixture(autouse=True)
+def at_most_six_units(monkeypatch):
+    monkeypatch.setattr(MachineMixin, "_exact_limit", 6)
 
 
 def four_classes(n_samples=1500, seed=0):
@@ -76,19 +82,18 @@ def test_auto_machine_with_missing_bits_groups_and_auto_alpha():
     X[:, 1] = 1 - X[:, 0]
     X[np.random.default_rng(0).random(400) < 0.2, 5] = np.nan
     machine = CombinationMachine(
-        "auto", base="chow_liu", alpha="auto", exact_limit=4, n_init=1, max_iter=30,
+        "auto", base="chow_liu", alpha="auto", n_init=1, max_iter=30,
         feature_groups=[0, 0, *range(2, 16)], random_state=0,
     )  # fmt: skip
-    assert 1 <= machine.fit(X).n_components_ <= 4
-    resumed = clone(machine).set_params(warm_start=True).fit(X)
-    size = resumed.n_components_
-    assert resumed.fit(X).n_components_ == size
+    size = machine.fit(X).n_components_
+    assert 1 <= size <= 6
+    assert machine._continue_fit(X, None).n_components_ == size
 
 
 def test_auto_of_real_inputs():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 3)) + 4 * rng.integers(0, 2, (600, 1))
-    machine = GaussianCombinationMachine("auto", n_init=2, exact_limit=4)
+    machine = GaussianCombinationMachine("auto", n_init=2)
     assert machine.set_params(random_state=0).fit(X).n_components_ in (1, 2)
 
 
@@ -98,8 +103,10 @@ def test_one_sample_cannot_be_held_out(model):
         clone(model).fit([[0.0, 1.0]])
 
 
-def test_growing_goes_on_with_a_warm_start():
+def test_growing_goes_on_where_it_ended():
     X = four_classes(600)
-    mixture = BernoulliMixture("auto", warm_start=True, random_state=0).fit(X)
-    before = mixture.score(X)
-    assert mixture.fit(X).score(X) >= before - 1e-6
+    mixture = BernoulliMixture("auto", random_state=0).fit(X)
+    before, size = mixture.score(X), len(mixture.weights_)
+    mixture._continue_fit(X, None)
+    assert mixture.score(X) >= before - 1e-6
+    assert len(mixture.weights_) == size

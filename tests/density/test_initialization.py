@@ -16,6 +16,7 @@ from scipy.special import expit, logit
 from scipy.stats import chi2, multivariate_normal
 
 from sklboolean import CombinationMachine, SampledCombinationMachine
+from sklboolean.density import GradientAscent
 from sklboolean.density._initialization import (
     MIN_ACTIVE,
     Unit,
@@ -261,8 +262,9 @@ def test_degenerate_rows(rows, centred):
         1 <= count_units(rows, row_weights, 4, np.random.RandomState(0), centred) <= 4
     )
     for options in ({"init": "projection_pursuit"}, {"solver": "projection_pursuit"}):
+        base = "independent" if centred else "uniform"
         machine = CombinationMachine(
-            3, visible_bias=centred, random_state=0, max_iter=20, alpha=1e-2, **options
+            3, base=base, random_state=0, max_iter=20, alpha=1e-2, **options
         ).fit(rows)
         assert machine.components_.shape == (3, rows.shape[1])
         assert np.isfinite(machine.score_samples(rows)).all()
@@ -298,8 +300,8 @@ def test_refit_keeps_directions_and_climbs():
         3, solver="projection_pursuit", n_init=1, alpha=0.0, random_state=0
     ).fit(rows)
     start = CombinationMachine(
-        3, init="projection_pursuit", solver="gradient", learning_rate=1e-12,
-        max_iter=1, n_init=1, random_state=0,
+        3, init="projection_pursuit", solver=GradientAscent(1e-12), max_iter=1,
+        n_init=1, random_state=0,
     ).fit(rows)  # fmt: skip
     lengths = np.linalg.norm(machine.components_, axis=1)
     cosines = (machine.components_ * start.components_).sum(axis=1) / lengths
@@ -315,8 +317,9 @@ def test_without_sums_the_units_stay_as_they_were_found():
     machine = CombinationMachine(2, solver="projection_pursuit", random_state=0)
     refitted = machine.fit(rows).components_
     machine = SampledCombinationMachine(
-        2, init="projection_pursuit", max_iter=0, exact_limit=1, random_state=0
+        2, init="projection_pursuit", max_iter=0, random_state=0
     )
+    machine._exact_limit = 1
     raw = machine.fit(rows).components_
     cosines = (raw * refitted).sum(axis=1) / (
         np.linalg.norm(raw, axis=1) * np.linalg.norm(refitted, axis=1)
@@ -330,23 +333,14 @@ def test_without_sums_the_units_stay_as_they_were_found():
         machine.score(rows[:10])
 
 
-def test_scales_are_learned_by_sums_or_not_at_all():
-    rows = rows_of_blocks(2, 5, 1.0)
-    machine = CombinationMachine(3, solver="projection_pursuit", exact_limit=1)
-    with pytest.raises(ValueError, match=r"SampledCombinationMachine.*exact_limit"):
-        machine.fit(rows)
-    assert not hasattr(machine, "components_")
-    machine.set_params(exact_limit=3, max_iter=5, n_init=1, random_state=0).fit(rows)
-
-
 def test_refit_of_given_directions_finds_the_truth():
     # The directions of the planted blocks: only scales and biases are to be found.
     rows = rows_of_blocks(3, 8, 1.5)
     components = np.kron(np.eye(3), np.ones(8))
     machine = CombinationMachine(
-        3, init=components, solver="projection_pursuit", alpha=0.0, visible_bias=False
+        3, init=components, solver="projection_pursuit", alpha=0.0, base="uniform"
     ).fit(rows)
-    truth = CombinationMachine(3, init=components, alpha=0.0, visible_bias=False)
+    truth = CombinationMachine(3, init=components, alpha=0.0, base="uniform")
     truth.fit(rows)
     # Wilks: twice the gain of 72 - 3 more weights, over all rows, is like chi2(69).
     gain = truth.score(rows) - machine.score(rows)
@@ -364,12 +358,3 @@ def test_auto_is_refused_where_no_likelihood_is_compared():
             learn([[0, 1], [1, 0]])
     with pytest.raises(ValueError, match="init"):
         CombinationMachine(2, init="best").fit([[0, 1], [1, 0]])
-
-
-def test_warm_start_goes_on_with_the_counted_units():
-    rows = rows_of_blocks(3, 8, 1.0)
-    machine = CombinationMachine(
-        "auto", init="projection_pursuit", warm_start=True, random_state=0
-    ).fit(rows)
-    before = machine.score(rows)
-    assert machine.fit(rows).score(rows) >= before - 1e-6

@@ -19,8 +19,8 @@ from sklboolean.density import _information
 
 MODELS = {
     "mixture": lambda: BernoulliMixture(3, random_state=0),
-    "random mixture": lambda: BernoulliMixture(
-        4, growth=None, n_init=2, alpha=0.5, random_state=0
+    "mixture of two starts": lambda: BernoulliMixture(
+        4, n_init=2, alpha=0.5, random_state=0
     ),
     "tree": lambda: ChowLiuTree(),
     "sharp tree": lambda: ChowLiuTree(alpha=1e-9),

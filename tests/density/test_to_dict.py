@@ -24,7 +24,7 @@ MODELS = [
     BernoulliMixture(2, random_state=0),
     BernoulliMixture(2, random_state=0, feature_groups=GROUPS),
     CombinationMachine(2, base="chow_liu", feature_groups=GROUPS, **SHORT),
-    CombinationMachine(3, max_active=1, **SHORT),
+    CombinationMachine((3, 1), **SHORT),
     SampledCombinationMachine(2, base="chow_liu", max_iter=3, random_state=0),
     GaussianCombinationMachine(2, **SHORT),
     DensityMixture(

@@ -114,9 +114,7 @@ def fit_machine(n_tasks, rows, labels):
 
 
 def fit_mixture(n_tasks, rows, labels):
-    BernoulliMixture(
-        2, growth=None, n_init=n_tasks, max_iter=2, tol=1e9, random_state=0
-    ).fit(rows)
+    BernoulliMixture(2, n_init=n_tasks, max_iter=2, random_state=0).fit(rows)
 
 
 def fit_committee(n_tasks, rows, labels):

@@ -122,7 +122,7 @@ CASES |= {
         ConjunctionFeatures(min_support=0.001, max_literals=4), bits(100_000, 150)
     ),
     "hidden states": lambda: learn(
-        CombinationMachine(20, max_iter=1000, tol=0), bits(500, 60)
+        CombinationMachine(20, max_iter=1000), bits(500, 60)
     ),
     "trees of inputs": lambda: learn(
         SampledCombinationMachine(30, base="chow_liu", max_iter=10_000),

@@ -18,7 +18,7 @@ from sklearn.neural_network import BernoulliRBM
 MORE = [
     "kernel_perceptron_precomputed", "kernel_perceptron_rbf",
     "averaged_perceptron_shrinking", "winnow_joint", "boolean_stump_half",
-    "bernoulli_mixture_warm", "boost_by_majority_regressor_trees",
+    "bernoulli_mixture_starts", "boost_by_majority_regressor_trees",
 ]  # fmt: skip
 FUZZED = MODELS | {name: clone(CASES[name].estimator) for name in MORE}
 FUZZED["boost_by_majority_regressor_trees"].set_params(n_estimators=5)
