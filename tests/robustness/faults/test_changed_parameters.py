@@ -51,11 +51,9 @@ FIXED = {
     },
     "sampled_combination_machine": {
         "base": "chow_liu", "binarize": 0.5, "n_components": 3,
-        "visible_bias": False,
     },
     "sampled_combination_machine_tree": {
         "base": "independent", "binarize": None, "n_components": 1,
-        "visible_bias": False,
     },
     "winnow": {
         "average": None, "binarize": 0.0, "threshold": None,
