@@ -423,7 +423,7 @@ CASES = {
         ConjunctionLogisticRegression(
             C=2.0, max_literals=2, literal_cost=1.0, class_weight="balanced", tol=1e-10
         ),
-        {"C": "auto", "monotone": True},
+        {"C": (0.1, 1.0), "monotone": True},
     ),
     "conjunction_regressor": Case(ConjunctionRegressor(), {"tol": 1e-10, "cv": 2}),
     "conjunction_regressor_one_C": Case(ConjunctionRegressor(C=1.0, tol=1e-10)),

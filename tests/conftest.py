@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+from pathlib import Path
 
 import hypothesis
 import numpy as np
@@ -30,9 +31,30 @@ def pytest_addoption(parser):
         "--cpu-budget", type=float, default=0.0, metavar="SECONDS",
         help="processor time of a test that is not marked slow; 0: any",
     )  # fmt: skip
+    parser.addoption(
+        "--skip-passed", type=Path, metavar="FILE",
+        help="leave out tests that FILE lists; without it, list there what passes",
+    )  # fmt: skip
+
+
+class PassedTests:
+    """A plugin that lists the tests that passed, one in a line."""
+
+    def __init__(self, file):
+        self.file, self.passed = file, []
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call" and report.passed:
+            self.passed.append(ascii(report.nodeid))
+
+    def pytest_sessionfinish(self):
+        self.file.write_text("\n".join(self.passed), "utf-8")
 
 
 def pytest_configure(config):
+    listed = config.getoption("--skip-passed")
+    if listed and not listed.exists() and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(PassedTests(listed))
     seconds = config.getoption("--cpu-budget")
     # Coverage and plain loops make tests slower than they are.
     is_slow = sys.gettrace() or config.getoption("cov_source", None)
@@ -54,12 +76,15 @@ def pytest_collection():
 
 def pytest_collection_modifyitems(config, items):
     """Leave out slow tests, unless an option or their full names ask for them."""
-    if config.getoption("--run-slow") or any("::" in arg for arg in config.args):
-        return
-    slow = [item for item in items if item.get_closest_marker("slow")]
-    if slow:
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+    listed, left_out = config.getoption("--skip-passed"), []
+    if listed and listed.exists():
+        passed = set(listed.read_text("utf-8").splitlines())
+        left_out += [item for item in items if ascii(item.nodeid) in passed]
+    if not (config.getoption("--run-slow") or any("::" in arg for arg in config.args)):
+        left_out += [item for item in items if item.get_closest_marker("slow")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
 
 
 @pytest.fixture(autouse=True)

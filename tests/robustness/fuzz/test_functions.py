@@ -215,7 +215,7 @@ OBJECTS = [
 ]  # fmt: skip
 
 # What starts processes, waits, or must be a generator of numbers.
-SPARED = {"n_jobs", "time_limit", "random", "random_state"}
+SPARED = {"n_jobs", "time_limit", "random"}
 
 # Bounds are infinite where nothing bounds.
 INFINITE = {"theory.query_stopping_wait"}
@@ -259,9 +259,7 @@ def hostile(name, like):
 
 def draw_arguments(data, parameters, sound):
     """Arguments of a function, one or two of them hostile."""
-    names = [
-        name for name in parameters if name not in ("n_jobs", "time_limit", "random")
-    ]
+    names = [name for name in parameters if name not in SPARED]
     chosen = data.draw(st.sets(st.sampled_from(names), min_size=1, max_size=2))
     return sound | {
         name: data.draw(hostile(name, sound.get(name)), label=name)
