@@ -156,7 +156,7 @@ def test_an_ensemble_predicts_its_label_where_the_sum_is_positive(intercept):
     assert labels.tolist() == ["yes" if total > 0 else "no" for total in sums]
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(
     st.lists(
         st.tuples(weight, st.lists(st.tuples(conjunction, weight), max_size=3)),
@@ -342,7 +342,7 @@ def conjunction_models(columns, labels, binarize, seed):
     yield model.fit(frame, codes + 0.1 * bits[:, 3]), new
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=8)
 @given(names, labels, threshold, st.integers(0, 2**16))
 def test_exports_of_conjunction_models(columns, labels, binarize, seed):
     for model, new in conjunction_models(columns, labels, binarize, seed):

@@ -179,8 +179,8 @@ def test_minus_one_and_plus_one(model):
 
 
 def test_several_classes():
-    X, y = table(60, 5)
-    y = y + 2 * (X[:, 4] == 1) * (X[:, 0] == 0)
+    X, y = table(60, 4)
+    y = y + 2 * (X[:, 3] == 1) * (X[:, 0] == 0)
     for model in (SVC(gamma=0.3), SVC(kernel="linear", break_ties=True)):
         model.fit(X, y)
         pairs = model.set_params(decision_function_shape="ovo").decision_function(X)

@@ -102,7 +102,7 @@ def test_no_set_of_rules_costs_less(
 
 
 @pytest.mark.filterwarnings("ignore:No rule gained enough")
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n_samples=st.integers(2, 40),
@@ -237,12 +237,12 @@ def test_the_second_class_is_described():
 
 def test_votes_are_proved_and_greedy_rules_cost_more():
     data = load_votes(as_frame=True)
-    model = OptimalRuleSet().fit(data.data, data.target)
+    model = OptimalRuleSet(max_literals=2).fit(data.data, data.target)
     assert model.gap_[0] == 0
     y = np.asarray(data.target)
     X = np.asarray(data.data)
     assert cost_by_definition(model, X, y, 1) == model.cost_[0]
-    greedy = RuleClassifier("labels", penalty=1.0, literal_cost=1.0, random_state=0)
+    greedy = RuleClassifier("labels", max_literals=2, penalty=1.0, literal_cost=1.0)
     problem = DNFProblem(pack_dense(X), X.shape[1], y == 1, np.ones(len(y)), 1.0)
     rules = [r.literals for r in greedy.fit(X, y).rules_ if r.label == 1]
     assert model.cost_[0] <= problem.cost(rules)
@@ -284,8 +284,8 @@ def test_time_limits_are_kept():
     y = y ^ (np.random.default_rng(0).random(10000) < 0.2)
     OptimalRuleSet(time_limit=0.1).fit(X[:50], y[:50])
     start = time.monotonic()
-    model = OptimalRuleSet(time_limit=1.0).fit(X, y)
-    assert time.monotonic() - start < 4  # other processes share the machine
+    model = OptimalRuleSet(time_limit=0.4).fit(X, y)
+    assert time.monotonic() - start < 3  # other processes share the machine
     assert 0 <= model.bound_[0] < model.cost_[0]
     assert 0 < model.gap_[0] <= 1
 
