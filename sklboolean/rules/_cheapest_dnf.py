@@ -7,6 +7,14 @@ is below the gap between that cost and the bound. All of them are listed, and th
 integer program over the list finds the cheapest DNF.
 """
 
+# 1. `relax` solves the linear program: a bound, and dual values.
+# 2. `greedy_dnf` finds a DNF of its conjunctions, an integer program a better one.
+# 3. The gap is the cost of the best DNF less the bound. A cheaper DNF can only have
+#    rules whose reduced cost, cost less the dual values that they cover, is below it.
+#    `rules_within` lists all of these, by an exact search.
+# 4. The integer program over the list finds the cheapest DNF. If the list was cut at a
+#    smaller reduced cost, the bound rises by that much only, and 3 begins again.
+
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from threading import Thread
@@ -140,6 +148,7 @@ def greedy_dnf(program, params):
     cost, chosen = extended([], [])
     for _ in range(MAX_REVISIONS):
         before = cost
+        # Leave out each rule in turn, and see what greedy choices take its place.
         for k in list(chosen):
             if params.is_late():
                 break

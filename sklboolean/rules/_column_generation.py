@@ -7,6 +7,22 @@ only if the absolute sum of the residuals of its samples exceeds its price, whic
 what `search_conjunctions` looks for. The same search bounds the duality gap.
 """
 
+# Steps of `ColumnGeneration.minimize`, for one C:
+# 1. Solve the L1 problem over the present columns (`L1Problem`), only as closely as the
+#    last search calls for.
+# 2. For each output search for conjunctions whose absolute sum of residuals is above
+#    their price: no other one can lower the objective. The search is by tables of all
+#    sums where these are small, else by branch and bound, of a limited width first.
+# 3. Add some of them that are different, drop those of weight 0, and go to 1.
+# 4. The last search is exact, where a proof is asked for. Residuals divided by the
+#    largest ratio of a sum to its price are feasible for the dual problem, which bounds
+#    the gap.
+#
+# Column 0 is the intercept, of price 0; column k holds conjunction k - 1. Columns are
+# bits, of shape (n_columns, n_words); coefficients have shape (n_outputs, n_columns).
+# Work is counted by sizes, not by the clock: equal data give the same model anywhere.
+# Nakagawa et al., "Safe Pattern Pruning", KDD 2016, search in the same way.
+
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import chain, combinations
@@ -147,6 +163,8 @@ def round_to_digits(numbers, n_digits):
 
     ``numbers`` are overwritten.
     """
+    # Digits of the largest number, or behind the point where it is above 1; at most 40
+    # behind the point.
     exponent = np.frexp(np.abs(numbers).max())[1]
     shift = int(min(max(n_digits - exponent, n_digits), 40))
     rounded = np.ldexp(numbers, shift)
@@ -288,6 +306,7 @@ class ColumnGeneration:
             Whether neither the limit of work nor ``watch`` ended the minimization. The
             limit may have ended a proof by branch and bound: the gap says so.
         """
+        # First searches that are quick; where they cannot prove, an exact one follows.
         problem = self.problem(C)
         width = None if self.is_by_tables else WIDTH
         last_work = self.work + max_work
@@ -318,6 +337,7 @@ class ColumnGeneration:
         worst, before, self.gap = 1.0, np.inf, np.inf
         everything = outputs = range(len(self.coefficients))
         while True:
+            # A tenth of the worst violation: closer solutions would soon be outdated.
             inner = min(0.1, max(0.3 * tol, 0.1 * worst))
             self._solve(problem, inner, last_work, watch, balance=width is None)
             if watch is not None and watch.after_solution():
@@ -394,6 +414,7 @@ class ColumnGeneration:
         """
         factors, by_output, bound = self.space.factors(), {}, 1.0
         for k in outputs:
+            # Models that are larger get more conjunctions at a time.
             n_most = int(SHARE_ADDED * np.count_nonzero(self.coefficients[k]))
             n_most = min(max(n_most, N_ADDED), MOST_ADDED)
             # Fewer digits make sums faster.
@@ -469,6 +490,7 @@ class ColumnGeneration:
         Residuals divided by ``bound`` are feasible in the dual problem: no sum exceeds
         its price.
         """
+        # The conjugate of the loss at minus the scaled residuals, summed up.
         scale = 1 / max(bound, 1.0)
         residuals = self.targets - problem.means[:, : self.n_samples]
         if self.loss == "squared":

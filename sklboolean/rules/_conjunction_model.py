@@ -153,6 +153,8 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
                 estimator._set_units(*units)
 
         progress.count("C", best + 1)
+        # The path to the chosen C: each fit begins with the weights of the one before,
+        # or with those of the first held-out part.
         for k, C in enumerate(Cs[: best + 1]):
             if k < len(solutions):
                 model.start_from(solutions[k])
@@ -242,6 +244,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
 
     def _set_fitted_attributes(self, model, path, Cs):
         state = path[-1]
+        # The largest absolute weight first, then in the order of the search.
         order = np.lexsort(
             (
                 np.arange(len(state.conjunctions)),

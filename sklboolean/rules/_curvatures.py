@@ -1,5 +1,18 @@
 """Second derivatives of a loss over columns of bits: rounded, counted once and kept."""
 
+# How a matrix of n coefficients is counted:
+# 1. `round` turns the curvature of each sample into a whole multiple of a unit, about
+#    2**15 units in all, and writes the multiples as binary digits: of each digit a bit
+#    for each sample.
+# 2. `among` counts, for each new pair of coefficients and each digit, the samples that
+#    satisfy both columns and have the digit: popcounts of ANDs, shifted by the digit.
+# 3. Pairs of two outputs of softmax enter with a minus sign, those of one output with
+#    a plus sign. So the matrix is that of a sum of squares, and not below 0.
+#
+# Invariant: `matrix[i, j]`, for i and j below `counted.shape[1]`, holds the count of
+# coefficients `counted[:, i]` and `counted[:, j]` for the multiples that were rounded
+# last. The time grows with the digits, not with the size of the curvatures.
+
 import numpy as np
 
 from sklboolean._core._popcount import count_ones
@@ -90,6 +103,7 @@ class Curvatures:
         values : ndarray of shape (n_pairs, 64 * n_words), float64
             The curvature of each sample, not below 0.
         """
+        # Digits for the sum of all pairs of a sample, each rounded up by 1 at most.
         unit, n_words = values.sum() / MULTIPLES or 1.0, values.shape[1] // 64
         n_digits = int(values.sum(axis=0).max() / unit + len(values)).bit_length()
         blocks = {(k, k) for pair in self.pairs for k in pair} | set(self.pairs)
@@ -142,6 +156,7 @@ class Curvatures:
         if not len(rows) or not len(others):
             return
         n_pairs = len(rows) * min(first + len(rows) // 2, len(others))
+        # Few pairs: all digits of a pair at a time, from the columns as they are.
         if n_pairs * digits.size < FEW:
             places = np.ascontiguousarray(self.counted[1])
             add_multiples(
@@ -149,6 +164,7 @@ class Curvatures:
             )
             self.work += n_pairs * digits.size
             return
+        # Many: samples without the digit are left out first, which leaves fewer words.
         chosen = [self.counted[1, entries] for entries in (rows, others)]
         for start in range(0, columns.shape[1], WORDS):
             words = slice(start, start + WORDS)

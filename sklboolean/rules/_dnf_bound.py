@@ -9,6 +9,19 @@ conjunctions are missing is the question that a search for conjunctions answers,
 the dual values as coefficients.
 """
 
+# Variables: x[c] for each conjunction c, and y[i] for each positive cell that no chosen
+# conjunction covers. A cell is all equal samples of a kind.
+#     minimize  sum of cost(c) * x[c] + sum of weight[i] * y[i]
+#     so that   y[i] + sum of x[c] over the c that cover i >= 1.
+# The dual has a value for each positive cell, between 0 and its weight, and a row for
+# each conjunction: the values that it covers add up to its cost at most. Steps of
+# `relax`:
+# 1. Solve the dual for the conjunctions of the program.
+# 2. Search for conjunctions whose values exceed their cost, inexactly first. Add them
+#    and go to 1.
+# 3. When an exact search finds none, the value bounds the cost of every DNF. Before
+#    that dual values are lowered until they are feasible (`_repaired`), and bound it.
+
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import takewhile
@@ -237,6 +250,7 @@ def _repaired(search, program, duals, params):
     duals = replace(duals, cells=duals.cells.copy())
     for _ in range(MAX_REPAIRS):
         costs = program.costs_at(duals)
+        # One after the other: a cell that was lowered helps the next conjunctions.
         for k in np.flatnonzero(program.matrix() @ duals.cells > costs):
             cells, cost = program.covers[k], costs[k]
             worth = duals.cells[cells].sum()
@@ -264,6 +278,7 @@ class Program:
     """
 
     def __init__(self, problem):
+        # Equal samples of one kind are one cell.
         keyed = np.column_stack([problem.X, problem.positive.astype(np.uint64)])
         _, first, self.cell_of = np.unique(
             keyed, axis=0, return_index=True, return_inverse=True
@@ -284,6 +299,7 @@ class Program:
             cost = self.weights @ (cover & ~self.positive)
             cost += self.problem.price(len(literals))
             cover = cover[self.positive]
+            # Of equal covers only the cheapest matters.
             key = np.packbits(cover).tobytes(), self.problem.is_limited * len(literals)
             number = self.number_of.setdefault(key, len(self.costs))
             if number == len(self.costs):

@@ -5,6 +5,12 @@ weight of conjunction T in f is a_|T| times the sum of c_i over the support vect
 that satisfy T.
 """
 
+# Each kind of model is turned into support vectors, their coefficients and the weight
+# a_l of conjunctions of l literals, by Newton's expansion of its kernel in the count of
+# common features: K(x, z) = sum over conjunctions T of a_|T| [x and z satisfy T]. For
+# kernel models of scikit-learn scores of this form are compared with the model's own,
+# so that a model that was misread is an error.
+
 import copy
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,5 +1,9 @@
 """A DNF extracted from a fitted model: rules that predict what the model predicts."""
 
+# Rule lists are searched for both classes, all penalties and all costs of a literal.
+# The list with the fewest errors becomes a DNF. Where it predicts too few samples as
+# the model does, the largest conjunctions of the model itself are added up instead.
+
 from dataclasses import replace
 from itertools import product
 from operator import itemgetter

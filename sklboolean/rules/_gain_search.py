@@ -5,6 +5,18 @@ loses ``penalty`` times the weight of the other samples that none covers, and a 
 for each literal. The search for conjunctions looks for the largest gain itself.
 """
 
+# A list for one class, of the samples that earlier classes left (`rule_list`):
+# 1. Add the conjunction of the largest gain on the samples that no rule covers, until
+#    none gains more than its literals cost or the list is full.
+# 2. Search each conjunction anew on the samples that the other ones leave. Replace it
+#    by a better one, or drop it. Then go to 1, some rounds at most.
+#
+# One search finds the best conjunction of each length, so that it serves all costs of a
+# literal: `best_by_goal` keeps it by class and samples. Where tables of sums are small,
+# `RunningSums` only adds the samples that came or went since the last search.
+# `is_left` marks samples and has shape (n_samples,). Equal gains are decided for the
+# shorter conjunction, then for the first, so that lists do not depend on `n_jobs`.
+
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from time import monotonic
@@ -249,6 +261,7 @@ class GainSearch:
         goal = k, blake2b(is_left).digest()
         if goal not in self.best_by_goal:
             self.best_by_goal[goal] = self._best_by_length(k, is_left)
+        # By gain, then by length; `max` takes the first of equal ones.
         gain, _, literals = max(
             (
                 (gain - price * len(literals), -len(literals), literals)
@@ -265,6 +278,8 @@ class GainSearch:
             gains = np.where(
                 self.codes == k, self.weights, -self.penalty * self.weights
             )
+            # Tables hold three literals. A fourth extends the best of these, which is
+            # no exact search.
             is_exact = self.params.width is not None or self.search.longest <= 3
             self.gains_of, self.gains, self.sums = k, gains, None
             if is_exact:
@@ -320,6 +335,7 @@ class DecisionList:
         undecided = decisions.counts[-1]
         if undecided.any():
             default = int(undecided.argmax())
+        # A rule before the default that predicts the same decides nothing.
         while rules and rules[-1][1] == default:
             rules, decisions = rules[:-1], decisions.without_last()
         return cls(rules, default, decisions)

@@ -4,6 +4,10 @@ Rules are chosen for their labels. Two samples with the same label need not be a
 to have it, so a small tree of each rule's samples tells them apart.
 """
 
+# The samples that a rule decides go down a small tree. Its leaves are written as a list
+# of rules, the true side of each split first, so that a leaf needs only the features
+# that are true on its way. The leaves' frequencies are drawn towards those of the rule.
+
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 

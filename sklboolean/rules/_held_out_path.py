@@ -4,6 +4,10 @@ The models of one part of the samples are fitted from the smallest C on, each fr
 one before, while the loss of the held-out samples falls.
 """
 
+# For each C, ascending, the model begins with the weights of the one before. The watch
+# measures the held-out loss after each step and ends a C that is clearly worse, so that
+# large values of C, which are slow, are tried only while they may be better.
+
 from dataclasses import dataclass, field
 from functools import cached_property
 

@@ -1,5 +1,20 @@
 """L1 problems over columns of bits: a loss of weighted sums, and a price for each."""
 
+# Proximal Newton: Yuan, Ho, Lin, "An Improved GLMNET for L1-regularized Logistic
+# Regression", JMLR 13, 2012, sections 4 and 5. Steps of `L1Problem.solve`:
+# 1. Slopes of the loss by all coefficients, from the means of the samples.
+# 2. Stop where 0 is nearly a subgradient. Else choose the active coefficients: those
+#    other than 0, and the ones that violate their price most.
+# 3. Curvatures of the active coefficients (`Curvatures`): counted once, kept until a
+#    tenth of them has moved.
+# 4. Minimize the quadratic model plus penalty: coordinate descent finds the signs, a
+#    Cholesky factor moves all coefficients other than 0 at once.
+# 5. Halve the change until the objective falls, and go to 1.
+#
+# Invariant: `scores` are the sums of columns times coefficients, of shape (n_outputs,
+# 64 * n_words). Rows behind the last sample have weight 0. Several outputs of softmax
+# share one quadratic model, by pairs of outputs, while they are few.
+
 from itertools import combinations
 
 import numpy as np
@@ -126,6 +141,7 @@ class L1Problem:
                 break
             active = np.array(choose_active(slopes, coefficients, prices))
             change = np.zeros(coefficients.shape)
+            # Each output is a problem of its own, or all are one.
             for model, chosen in self._models(active):
                 matrix = self.curvature(
                     columns, model, chosen, renew=worst > 0.5 * before
@@ -159,6 +175,7 @@ class L1Problem:
             slopes = np.empty((n_outputs, n_columns))
             sum_columns(columns, values, slopes)
             return slopes
+        # Many outputs: the values of a sample lie side by side for the vector unit.
         width = -(-n_outputs // SIDE_BY_SIDE) * SIDE_BY_SIDE
         by_sample, sums = np.zeros((len(values.T), width)), np.empty((n_columns, width))
         by_sample[:, :n_outputs] = values.T
@@ -222,6 +239,7 @@ class L1Problem:
         signs, start = np.sign(new[support]), new[support]
         rows = matrix[support]
         hessian = rows.take(support, axis=1)
+        # A ridge, since columns of one attribute may add up to the intercept.
         hessian[np.diag_indices(len(support))] *= 1 + 1e-6
         hessian[np.diag_indices(len(support))] += 1e-10
         slope = slopes[support] + signs * prices[support]
@@ -259,6 +277,7 @@ class L1Problem:
         add_columns(columns, change, direction)
         penalty = (prices * np.abs(coefficients)).sum()
         penalty_after = (prices * np.abs(coefficients + change)).sum()
+        # Armijo's rule for the loss and the penalty together.
         expected = decrease + penalty_after - penalty
         rounding = 1e-15 * abs(self.value)
         for halved in range(40):
@@ -292,6 +311,7 @@ def choose_active(slopes, coefficients, prices):
     active : pair of ndarrays, int64
         Outputs, ascending, and columns.
     """
+    # By how much of its price a slope exceeds it; infinite for those in use.
     used = (coefficients != 0) | (prices == 0)
     excess = np.where(
         used, np.inf, np.abs(slopes) / np.where(prices > 0, prices, 1) - 1

@@ -194,6 +194,7 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
             weights = checked_weights(sample_weight, len(codes))
             used = np.flatnonzero(weights)
             training = as_words(samples)[used], codes[used], weights[used]
+            # One set for the second of two classes, else one for each class.
             described = np.arange(len(self.classes_))[len(self.classes_) == 2 :]
             proofs = []
             for n_left, k in zip(range(len(described), 0, -1), described, strict=True):
@@ -253,6 +254,7 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
                 cover = weights * satisfied_by(X, literals)
                 merits.append((cover @ (codes == k) / cover.sum(), cover.sum()))
                 rules.append((literals, int(k)))
+        # The most precise rule decides; of equal ones the one that covers more.
         order = sorted(range(len(rules)), key=merits.__getitem__, reverse=True)
         rules = [rules[k] for k in order]
         samples = RuleSamples(X, codes, weights, self.n_features_in_, n_classes)

@@ -324,6 +324,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             # In training more rules are never worse, and the model is needed.
             folds, literal_cost = [(samples, samples)], 1.0
             trusted = trusted[-1:]
+        # The settings to compare. Those that fall far behind are dropped on the way.
         choices = trusted, map(tuple, orders), params.penalties, params.literal_costs
         costs = dict.fromkeys([Setting(*values) for values in product(*choices)], 0.0)
 
@@ -351,6 +352,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
 
         There is none of literal costs below one that is far behind.
         """
+        # Narrow searches are enough to compare settings.
         params = replace(params, width=CHOICE_WIDTH)
         samples_by_trust = {False: seen}
         if any(setting.uses_model for setting in settings):
@@ -411,6 +413,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             trusted = self._trusted(self.estimator_, samples)
         gains = trusted.gain_search(setting.order, setting.penalty, params)
         rules = gains.rule_list(setting.literal_cost)
+        # Rules learn from trusted samples, and are counted on all of them.
         decisions = samples.decisions([literals for literals, _ in rules])
         listed = DecisionList.of(rules, decisions, setting.order[-1])
         self._set_rules(listed.rules, listed.default, listed.decisions, samples)

@@ -384,6 +384,10 @@ def partial_scores(X, intercept, rules):
         yield scores
 
 
+# Simplification: each literal and then each rule is dropped where a test allows it. On
+# samples the test counts errors. For all possible samples it asks whether the shorter
+# conjunction implies the DNF: a literal may go if it does, since the DNF only grows.
+# A rule may go if it implies the others.
 def _drop(conjunctions, can_replace):
     """Drop literals, then conjunctions, wherever a test allows it.
 
@@ -502,10 +506,12 @@ def implies(premise, dnf, max_steps):
         n_steps += len(conjunctions) or 1
         if n_steps > max_steps:
             return None, max_steps
+        # What is left of the DNF on the samples with these values.
         restricted = _restrict(conjunctions, true, false)
         if restricted is None:
             continue
         # Room for the rounding of the sum.
+        # A conjunction of l literals holds for a share of 2**-l of the samples.
         if sum(2.0 ** -_length(masks) for masks in restricted) < 1 - 1e-9:
             return False, n_steps
         for values in _next_values(true, false, restricted):
@@ -541,6 +547,7 @@ def _next_values(true, false, restricted):
     for positive, negative in restricted:
         any_positive |= positive
         any_negative |= negative
+    # A feature of one sign gets the other value, which satisfies no conjunction.
     pure = any_positive ^ any_negative
     if pure:
         return [(true | pure & any_negative, false | pure & any_positive)]

@@ -187,6 +187,7 @@ class ScorecardClassifier(
             search = ConditionSearch(
                 features, codes[is_used] * 1.0, weights, self.max_literals, groups
             )
+            # Add a condition, exchange others, until the objective does not fall.
             card, best = None, search.fitted(())
             while card is None or best.objective < card.objective:
                 card = best
@@ -238,6 +239,7 @@ class ScorecardClassifier(
         )
         scores = self.calibration_slope_ * self._state.scores(words)[:, 0]
         residuals = search.sample_weight * (search.targets - expit(scores))
+        # At this C the largest residual sum equals its price, as at an optimum.
         largest = np.abs(search.sums(residuals)).max()
         bound = least_loss(search, words, space, total, 1 / max(largest, 1e-9))
         self.gap_ = max(self.loss_ - bound / search.sample_weight.sum(), 0.0)

@@ -4,6 +4,11 @@ A sample matters by its class and by the conditions that it satisfies: its patte
 objective is the log-loss, summed up over samples, plus half the squared weights.
 """
 
+# Weights are scaled so that the largest one is each of some numbers up to `max_points`,
+# and rounded. Each list of points gets its best scale and intercept by Newton steps,
+# for all lists at once. The best lists are then changed by one point at a time.
+# Liu, Zhong, Li, Seltzer, Rudin, "FasterRisk", NeurIPS 2022, round at several scales.
+
 from dataclasses import dataclass
 
 import numpy as np

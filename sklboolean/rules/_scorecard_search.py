@@ -6,6 +6,15 @@ are many more. What a condition would change is estimated for all of them at onc
 a Newton step, from sums of residuals and curvatures over the samples that satisfy it.
 """
 
+# 1. `extended`: estimate for all conditions by how much a Newton step would lower the
+#    objective, fit the best few of them with all weights, and take the best one.
+# 2. `exchanged`: leave out each condition in turn, and extend the card again.
+# 3. Repeat until the objective does not fall.
+#
+# Sums over pairs of features are products of float32 matrices, (n_features, n_features)
+# for each of three kinds of pairs: both true, only the first, none. They only rank the
+# conditions: what is chosen is fitted and compared in float64.
+
 from dataclasses import dataclass
 from operator import attrgetter
 
