@@ -33,15 +33,16 @@ from sklboolean.preprocessing._column_fitting import (
     ColumnFitter,
     check_by_column,
     labelled_cuts,
-)
-from sklboolean.preprocessing._column_messages import (
-    missing_message,
-    unseen_message,
     warn_of_constants,
     warn_of_levels,
 )
 from sklboolean.preprocessing._column_summary import ColumnSummary, add_partitions
-from sklboolean.preprocessing._encoded_columns import encoder_code, sparse_conditions
+from sklboolean.preprocessing._encoded_columns import (
+    encoder_code,
+    missing_message,
+    sparse_conditions,
+    unseen_message,
+)
 from sklboolean.preprocessing._enumeration import check_output_size
 from sklboolean.preprocessing._frames import (
     PLAIN_VALUES,

@@ -1,5 +1,6 @@
 """The choice of conditions for one column, from the counts of its values."""
 
+import re
 from dataclasses import dataclass
 from numbers import Integral
 
@@ -8,12 +9,13 @@ from sklearn.utils.validation import check_consistent_length
 
 from sklboolean._core.labels import comparable_labels, target_type
 from sklboolean._core.parameters import check_choice
-from sklboolean._core.validation import check_array_strict, check_labelled
+from sklboolean._core.validation import check_array_strict, check_labelled, warn_user
 from sklboolean.preprocessing._encoded_columns import (
     LevelColumn,
     NumberColumn,
     OrderedColumn,
     level_text,
+    levels_alike,
     refuse_level,
 )
 from sklboolean.preprocessing._frames import Column
@@ -28,6 +30,10 @@ from sklboolean.preprocessing._thresholds import (
 )
 
 KINDS = ("boolean", "category", "number", "ordered")
+NUMBER = re.compile(r"[-+]?(\d[\d.,]*|[.,]\d+)(e[-+]?\d+)?%?", re.IGNORECASE)
+CODE = re.compile(r"0\d")  # as in postcodes
+MANY_LEVELS = 400
+MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -222,3 +228,60 @@ def check_target(y, columns, strategy):
             "Set strategy='tree' or 'quantile'."
         )
     return y, is_class
+
+
+def warn_of_levels(summary, fitted):
+    """Warn of levels that may be mistakes."""
+    place = f"Column {summary.name!r} of X"
+    option = f"kinds={{{summary.name!r}: 'category'}}"
+    keep = f"Set {option} to keep it without this warning."
+    n_known, n_kept = sum(summary.levels.values()), len(fitted.levels)
+    levels = [*fitted.levels, *fitted.rare]
+    alike = levels_alike(levels)
+    if alike:
+        others = f" (and {len(alike) - 1} more pairs)" if len(alike) > 1 else ""
+        warn_user(
+            f"{place} holds {alike[0][0]!r} and {alike[0][1]!r}{others}, which differ "
+            "only in blanks or in case, so each is a category. Make them one, for "
+            f"example by .str.strip().str.lower(). {keep}"
+        )
+    others = [level for level in levels if not NUMBER.fullmatch(str(level))]
+    if (
+        len(levels) > 10
+        and len(others) <= 0.1 * len(levels)
+        and not any(CODE.match(str(level)) for level in levels)
+        and not summary.is_declared
+    ):
+        but = f" except values such as {others[0]!r}" if others else ""
+        warn_user(
+            f"{place} holds numbers as text{but}, so each of them becomes a category. "
+            f"Convert the column to numbers. {keep}"
+        )
+    elif n_kept > 30 and n_known < 4 * n_kept and not summary.is_declared:
+        warn_user(
+            f"Most categories of column {summary.name!r} of X occur in few samples. "
+            "Leave the column out, convert dates to numbers, or set max_categories or "
+            f"min_frequency. {keep}"
+        )
+    elif n_kept > MANY_LEVELS:
+        warn_user(
+            f"{place} has {n_kept} categories, and each becomes a feature. Set "
+            f"max_categories or min_frequency to share one among the rare ones. {keep}"
+        )
+
+
+def warn_of_constants(summaries):
+    """Name the columns that hold one value in all of several samples."""
+    names = [s.name for s in summaries if s.is_constant() and s.n_samples > 1]
+    if len(names) > 1:
+        others = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
+        listed = ", ".join(map(repr, names[:MOST_NAMED]))
+        warn_user(
+            f"Columns {listed}{others} of X have the same value in all samples, so "
+            "they tell nothing. Leave them out."
+        )
+    elif names:
+        warn_user(
+            f"Column {names[0]!r} of X has the same value in all samples, so it tells "
+            "nothing. Leave it out."
+        )
