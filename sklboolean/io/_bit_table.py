@@ -181,12 +181,8 @@ class BitTable(PackedBits):
             For a damaged file, with its name.
         """
         for name, part in self._parts.items():
-            checksum = 0
-            stop = part["start"] + part["n_bytes"]
-            for first in range(part["start"], stop, CHUNK):
-                piece = self._map()[first : min(first + CHUNK, stop)]
-                checksum = zlib.crc32(piece, checksum)
-            if checksum != part["checksum"]:
+            self._file.seek(part["start"])
+            if checksum(self._file, part["n_bytes"]) != part["checksum"]:
                 raise self._damage(f"its {name} are damaged")
 
     def _map(self):
@@ -345,17 +341,16 @@ def fit_encoder(encoder, source, label, weight, batch_size):
     encoder.fit_partitions(X for X, _, _ in batches)
 
 
-def checksum(path, n_bytes):
-    """Compute the checksum of the first bytes of a file; None if it is shorter."""
-    found = 0
-    with path.open("rb") as file:
-        while n_bytes:
-            piece = file.read(min(CHUNK, n_bytes))
-            if not piece:
-                return None
-            found = zlib.crc32(piece, found)
-            n_bytes -= len(piece)
-    return found
+def checksum(file, n_bytes):
+    """Compute the checksum of the next bytes of a file; None if it is shorter."""
+    crc = 0
+    while n_bytes:
+        chunk = file.read(min(CHUNK, n_bytes))
+        if not chunk:
+            return None
+        crc = zlib.crc32(chunk, crc)
+        n_bytes -= len(chunk)
+    return crc
 
 
 def as_labels(labels):
@@ -391,14 +386,12 @@ class _Writer:
             noted = json.loads(journal.read_text())
             state = {name: noted[name] for name in NOTED}
             codes = {label: k for k, label in enumerate(noted["labels"])}
-            are_whole = all(
-                checksum(files[name], part["n_bytes"]) == part["checksum"]
-                for name, part in state["parts"].items()
-            )
+            for name, part in state["parts"].items():
+                with files[name].open("rb") as file:
+                    if checksum(file, part["n_bytes"]) != part["checksum"]:
+                        raise damage
         except (ValueError, LookupError, TypeError, AttributeError, OSError) as error:
             raise damage from error
-        if not are_whole:
-            raise damage
         vars(self).update(state, codes=codes)
 
     def truncate(self, spools):
