@@ -112,8 +112,8 @@ def binary_digits(numbers, n_digits):
     """
     digits = np.empty((n_digits, len(numbers) // 64), dtype=np.uint64)
     for first in range(0, digits.shape[1], PIECE):
-        part = numbers[64 * first : 64 * (first + PIECE)]
-        bits = part >> np.arange(n_digits)[:, None] & 1
+        piece = numbers[64 * first : 64 * (first + PIECE)]
+        bits = piece >> np.arange(n_digits)[:, None] & 1
         digits[:, first : first + PIECE] = pack_dense(bits.astype(np.uint8))
     return digits
 
@@ -243,10 +243,10 @@ class BitRows:
 
     def take(self, rows):
         """Return the named rows: an index array, a mask or a slice."""
-        rest = None if self.rest is None else self.rest[rows]
+        sparse_part = None if self.rest is None else self.rest[rows]
         words = np.ascontiguousarray(self.words[rows])
         ones = np.ascontiguousarray(self.ones[rows])
-        return BitRows(words, ones, self.n_features, rest, self.groups)
+        return BitRows(words, ones, self.n_features, sparse_part, self.groups)
 
     def arrays(self):
         """Return the arrays that the compiled loops take for rows."""
@@ -294,18 +294,19 @@ class BitColumns:
             return self
         if (first, last) in self.parts:
             return self.parts[first, last]
-        own = slice(first // PANEL, -(-last // PANEL))
+        panels = slice(first // PANEL, -(-last // PANEL))
         postings, levels = None, ()
         if self.postings is not None:
             postings = self.postings[first:last]
         if self.levels is not None:
-            levels = self.groups, self.levels[own], self.fits[own]
-        part = BitColumns(
-            self.panels[own], self.ones[first:last], self.n_features, postings, *levels
+            levels = self.groups, self.levels[panels], self.fits[panels]
+        ones = self.ones[first:last]
+        columns = BitColumns(
+            self.panels[panels], ones, self.n_features, postings, *levels
         )
         if postings is not None:
-            self.parts[first, last] = part
-        return part
+            self.parts[first, last] = columns
+        return columns
 
     def levels_with(self, rows):
         """Return the levels of rows and of these columns, or None without levels."""
@@ -371,8 +372,8 @@ def sparse_rows(X, bit_of_feature):
     pack_sparse(indptr, indices, bit_of_feature, words)
     ones = np.diff(indptr).astype(np.int32)
     rest_features = np.flatnonzero(bit_of_feature < 0)
-    rest = X[:, rest_features] if len(rest_features) else None
-    return BitRows(words, ones, X.shape[1], rest)
+    unpacked = X[:, rest_features] if len(rest_features) else None
+    return BitRows(words, ones, X.shape[1], unpacked)
 
 
 def count_common(rows, columns):

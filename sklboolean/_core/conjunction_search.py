@@ -160,10 +160,30 @@ def to_integers(coefficients):
     total = np.ldexp(size, -exponent, out=size).sum()
     shift = 52 - exponent - int(np.frexp(total)[1])
     np.rint(np.ldexp(coefficients, shift, out=size), out=size)
-    whole = size.astype(np.int64)
-    divisor = int(np.gcd.reduce(whole)) or 1
-    whole //= divisor
-    return whole, float(np.ldexp(float(divisor), -shift))
+    integers = size.astype(np.int64)
+    divisor = int(np.gcd.reduce(integers)) or 1
+    integers //= divisor
+    return integers, float(np.ldexp(float(divisor), -shift))
+
+
+class Outcome(NamedTuple):
+    """What a search has found, and what it has proved.
+
+    Attributes
+    ----------
+    conjunctions : list of (literals, sum)
+    bound : float
+        No conjunction that was not examined has a larger score.
+    is_complete : bool
+        Whether all were examined, or are below the list.
+    work : float
+        Nanoseconds that a core takes.
+    """
+
+    conjunctions: list
+    bound: float
+    is_complete: bool
+    work: float
 
 
 class SearchPart(NamedTuple):
@@ -221,8 +241,10 @@ class SignLayout:
 
     def __init__(self, words, signs, groups, monotone):
         self.signs, self.words, self.n_features = signs, words, len(groups)
-        sides = [np.flatnonzero(side) for side in (signs > 0, signs < 0)]
-        sides = [np.pad(one, (0, -len(one) % 64), constant_values=-1) for one in sides]
+        sides = [np.flatnonzero(is_side) for is_side in (signs > 0, signs < 0)]
+        sides = [
+            np.pad(side, (0, -len(side) % 64), constant_values=-1) for side in sides
+        ]
         self.n_positive, self.order = len(sides[0]), np.concatenate(sides)
         self.columns = self._columns(monotone)
         self.empty = np.flatnonzero(self.order < 0)
@@ -240,13 +262,13 @@ class SignLayout:
         n_literals, n_words = n if monotone else 2 * n, len(self.order) // 64
         columns = np.empty((n_literals, n_words), dtype=np.uint64)
         for first in range(0, n_words, PIECE):
-            part = slice(first, first + PIECE)
+            words_of_piece = slice(first, first + PIECE)
             order = self.order[64 * first : 64 * (first + PIECE)]
             samples = pack_dense((order >= 0)[None, :])
             features = transpose_words(self.words[order], n)
-            columns[:n, part] = features & samples
+            columns[:n, words_of_piece] = features & samples
             if not monotone:
-                columns[n:, part] = ~features & samples
+                columns[n:, words_of_piece] = ~features & samples
         return columns
 
     def serves(self, signs):
@@ -293,35 +315,34 @@ class SignedSamples:
         return search
 
     def search(self, task, part, seeds, until, stopped=(), max_work=np.inf):
-        """Search; return the list found, the bound of the rest, is_complete, work."""
+        """Search, and return the outcome."""
         search = self.make_search(task, part, seeds)
         deadline = None if until is None else monotonic() + until - time()
         slice_ = max(1, SLICE // (len(self.used) + 16))
         search.run(deadline, slice_, stopped, max_work)
         bound = 0.0 if search.is_complete else search.open_bound
-        return search.found(), bound, search.is_complete, search.work
+        return Outcome(search.found(), bound, search.is_complete, search.work)
 
     def search_branches(self, task, seeds, until, n_jobs, max_work):
         """Return the same from an exact search whose branches run as joblib tasks."""
-        parts = [SearchPart(0, branch, BRANCHES) for branch in range(BRANCHES)]
+        branches = [SearchPart(0, branch, BRANCHES) for branch in range(BRANCHES)]
         stopped = []
         try:
-            found, bounds, is_complete, work = zip(
-                *Parallel(n_jobs=n_jobs, prefer="threads")(
-                    delayed(self.search)(
-                        task, part, seeds, until, stopped, max_work / BRANCHES
-                    )
-                    for part in parts
-                ),
-                strict=True,
+            outcomes = Parallel(n_jobs=n_jobs, prefer="threads")(
+                delayed(self.search)(
+                    task, branch, seeds, until, stopped, max_work / BRANCHES
+                )
+                for branch in branches
             )
         except BaseException:
             # An interrupt reaches the calling thread only.
             stopped.append(True)
             raise
         # Two branches may find one cover by different conjunctions.
-        merged = self.make_search(task, parts[0], chain.from_iterable(found)).found()
-        return merged, max(bounds), all(is_complete), sum(work)
+        conjunctions, bounds, are_complete, work = zip(*outcomes, strict=True)
+        seeds = chain.from_iterable(conjunctions)
+        merged = self.make_search(task, branches[0], seeds).found()
+        return Outcome(merged, max(bounds), all(are_complete), sum(work))
 
     def search_exactly(self, task, widths, limits, n_jobs):
         """Return the same from searches of some widths, then from all branches.
@@ -330,18 +351,16 @@ class SignedSamples:
         exact search has little left to examine, and its branches hardly need each
         other.
         """
-        found, work = [], 0.0
+        seeds, work = [], 0.0
         for width in widths:
-            found, bound, is_complete, of_width = self.search(
-                task, SearchPart(width), found, limits.until
-            )
-            work += of_width
-            if is_complete:
-                return found, bound, True, work
-        found, bound, is_complete, of_branches = self.search_branches(
-            task, found, limits.until, n_jobs, limits.max_work
+            outcome = self.search(task, SearchPart(width), seeds, limits.until)
+            seeds, work = outcome.conjunctions, work + outcome.work
+            if outcome.is_complete:
+                return outcome._replace(work=work)
+        outcome = self.search_branches(
+            task, seeds, limits.until, n_jobs, limits.max_work
         )
-        return found, bound, is_complete, work + of_branches
+        return outcome._replace(work=work + outcome.work)
 
 
 def _digits_and_tables(magnitudes):
@@ -516,19 +535,19 @@ class ConjunctionSearch:
         if not task.growing and width is None and n_rules <= MAX_FROM_TABLE:
             table = self.table(len(factors) - 1)
         if table is None:
-            answer = self._branch_and_bound(integers, task, limits)
+            outcome = self._branch_and_bound(integers, task, limits)
         else:
-            answer = self._race(table, integers, task, limits)
-        found, bound, is_complete, work = answer
-        scores = [factors[len(literals)] * abs(sum_) for literals, sum_ in found]
+            outcome = self._race(table, integers, task, limits)
+        conjunctions, bound, is_complete, work = outcome
+        scores = [factors[len(literals)] * abs(sum_) for literals, sum_ in conjunctions]
         left_out = _score_left_out(scores, n_rules, diverse, by_length)
         bound = max(bound, task.floor, left_out)
         if by_length:
-            found = _best_of_each_length(found)
+            conjunctions = _best_of_each_length(conjunctions)
         is_rounded = bool((integers * unit != coefficients).any())
         if bound:
             bound += is_rounded * len(coefficients) * factors.max() / 2
-        listed = self._listed(found, unit, coefficients if is_rounded else None)
+        listed = self._listed(conjunctions, unit, coefficients if is_rounded else None)
         return SearchResult(listed, bound * unit, is_complete, work)
 
     def all_above(self, coefficients, floors, n_most, time_limit=None):
@@ -555,12 +574,10 @@ class ConjunctionSearch:
             factors = _length_factors(None, self.longest)
             task = SearchTask(n_most, "positive", factors, 0.0, self.monotone)
             values = integers.astype(np.float64)
-            found = table.all_above(values, task, floors / unit)
-            return (
-                None
-                if found is None
-                else [rule for rule, _ in self._listed(found, unit)]
-            )
+            conjunctions = table.all_above(values, task, floors / unit)
+            if conjunctions is None:
+                return None
+            return [rule for rule, _ in self._listed(conjunctions, unit)]
         listed = []
         for length in range(1, self.longest + 1):
             options = {"n_rules": n_most, "sign": "positive", "floor": floors[length]}
@@ -588,15 +605,15 @@ class ConjunctionSearch:
             return self._branch_and_bound(integers, task, limits)
         if nanoseconds > QUICK_TABLE and not self.lost_races:
             share = min(nanoseconds / 3, limits.max_work)
-            own = limits._replace(max_work=share)
+            at_most = limits._replace(max_work=share)
             widths = [width for width in WIDTHS if width * of_width < share]
-            answer = self._branch_and_bound(integers, task, own, widths)
-            if answer[2]:
-                return answer
-            self.lost_races, before = self.lost_races + 1, answer[3]
+            outcome = self._branch_and_bound(integers, task, at_most, widths)
+            if outcome.is_complete:
+                return outcome
+            self.lost_races, before = self.lost_races + 1, outcome.work
             self.layout = None  # its memory
-        found = table.best(integers.astype(np.float64), task)
-        return found, 0.0, True, before + nanoseconds
+        conjunctions = table.best(integers.astype(np.float64), task)
+        return Outcome(conjunctions, 0.0, True, before + nanoseconds)
 
     def _layout(self, integers):
         """Lay out the samples, or take the last layout where it will do."""
@@ -606,13 +623,13 @@ class ConjunctionSearch:
         return self.layout
 
     def _branch_and_bound(self, integers, task, limits, widths=None):
-        """Return the list found, the bound of the rest, is_complete and work."""
+        """Search the samples for the conjunctions of a task."""
         samples = SignedSamples(self._layout(integers), integers)
         if task.growing or limits.width:
             # Where longer conjunctions may have larger factors, a search of limited
             # width could represent a cover by one that is not its shortest.
-            part = SearchPart(0 if task.growing else limits.width)
-            return samples.search(task, part, [], limits.until)
+            branch = SearchPart(0 if task.growing else limits.width)
+            return samples.search(task, branch, [], limits.until)
         widths = WIDTHS if widths is None else widths
         widths = sorted({max(least, 2 * task.n_wanted) for least in widths})
         if task.floor:

@@ -119,10 +119,10 @@ def one_hot_runs(columns, n_samples):
     count_ones(columns, ones)
     ends, runs, first = np.r_[0, np.cumsum(ones, dtype=np.int64)], [], 0
     while first < len(columns) and n_samples:
-        wanted = ends[first] + n_samples
-        last = int(np.searchsorted(ends, wanted, side="right")) - 1
+        end = ends[first] + n_samples
+        last = int(np.searchsorted(ends, end, side="right")) - 1
         # The ones are as many as the samples, and each has one.
-        is_run = ends[last] == wanted and last > first + 1
+        is_run = ends[last] == end and last > first + 1
         union = np.bitwise_or.reduce(columns[first:last], axis=0)[None, :]
         n_covered = np.empty(1, dtype=np.int32)
         count_ones(union, n_covered)
@@ -184,9 +184,9 @@ class ConjunctionTable:
         """Count the places that are true in each sample, without those left out."""
         n_ones = np.empty(len(words), dtype=np.int32)
         for first in range(0, len(words), PIECE):
-            part = slice(first, first + PIECE)
-            counted = words[part] & ~self.left_out ^ self.inverted_bits
-            count_ones(counted, n_ones[part])
+            piece = slice(first, first + PIECE)
+            counted = words[piece] & ~self.left_out ^ self.inverted_bits
+            count_ones(counted, n_ones[piece])
         return n_ones
 
     @cached_property
@@ -415,9 +415,9 @@ class RunningSums:
             its weight is larger than those of all shorter ones.
         """
         self.move_to(part)
-        found, best = [], []
+        best_of_each_length, best = [], []
         for length in range(1, longest + 1):
-            floor = found[-1][1] if found else 0.0
+            floor = best_of_each_length[-1][1] if best_of_each_length else 0.0
             if length > self.table.longest:
                 best = self._extended(best, floor, monotone)
             elif length == self.table.longest < longest:
@@ -425,9 +425,12 @@ class RunningSums:
             else:
                 best = self._scan(length, floor, monotone)
             if best and best[0][1] > floor:
-                found.append(best[0])
+                best_of_each_length.append(best[0])
         n = self.table.n_features
-        return [(as_pairs(literals, n), self.unit * sum_) for literals, sum_ in found]
+        return [
+            (as_pairs(literals, n), self.unit * sum_)
+            for literals, sum_ in best_of_each_length
+        ]
 
     def _scan(self, length, floor, monotone, n_wanted=1, extended=None):
         """Find the best conjunctions of one length."""
@@ -436,15 +439,15 @@ class RunningSums:
         if extended is None:
             return table.no_rows.scan(table, self.used, self.sums, table.counts, task)
         # Only what extends conjunctions reads the samples.
-        given = table, self.used, self.sums, None, task
-        return table.rows.scan(*given, extended=extended)
+        arguments = table, self.used, self.sums, None, task
+        return table.rows.scan(*arguments, extended=extended)
 
     def _extended(self, parents, floor, monotone):
         """Find the best conjunction that adds a literal to one of its parents."""
         if not parents:
             return []
         table, length = self.table, self.table.longest + 1
-        literals = np.array([one for one, _ in parents])
+        literals = np.array([parent for parent, _ in parents])
         places = table.place_of[literals % table.n_features].astype(np.int64)
         is_true = (literals < table.n_features) != table.inverted[places]
         signs = is_true @ (1 << np.arange(length - 1))

@@ -52,12 +52,12 @@ def named_columns(X, name, dtype):
     except MemoryError:
         raise
     except Exception as error:  # also of pandas, polars or pyarrow
-        place = _unreadable_column(X, dtype)
+        column_name = _unreadable_column(X, dtype)
         is_plain = isinstance(error, ValueError | TypeError)
-        if is_plain and (place is None or place[1:] in str(error)):
+        if is_plain and (column_name is None or column_name[1:] in str(error)):
             raise
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        where = name if place is None else f"{place} of {name}"
+        where = name if column_name is None else f"{column_name} of {name}"
         raise kind(f"{where}: {error}") from error
 
 
@@ -66,7 +66,7 @@ def _unreadable_column(X, dtype):
     if sparse.issparse(X) or len(getattr(X, "shape", ())) != 2:
         return None
     for number in range(X.shape[1]):
-        place = f"C{column_of(X, number)[1:]}"
+        column_name = f"C{column_of(X, number)[1:]}"
         try:
             if hasattr(X, "iloc"):
                 column = X.iloc[:, [number]]
@@ -78,5 +78,5 @@ def _unreadable_column(X, dtype):
                 column, dtype=dtype, ensure_all_finite=False, ensure_min_samples=0
             )
         except Exception:
-            return place
+            return column_name
     return None

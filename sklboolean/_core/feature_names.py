@@ -40,13 +40,13 @@ class Condition(NamedTuple):
 def parse_name(name):
     """Read the condition in the name of a Boolean feature."""
     name = str(name)
-    if found := BOUND.fullmatch(name):
-        return Condition(*found.groups())
-    if found := STATE.fullmatch(name):
-        return Condition(found[1], "is", found[2])
+    if match := BOUND.fullmatch(name):
+        return Condition(*match.groups())
+    if match := STATE.fullmatch(name):
+        return Condition(match[1], "is", match[2])
     for equals in (" = ", "="):
-        column, found, level = name.partition(equals)
-        if found and column and column[-1] not in "<>!=":
+        column, separator, level = name.partition(equals)
+        if separator and column and column[-1] not in "<>!=":
             return Condition(column, "=", level)
     return Condition(name)
 
@@ -132,10 +132,10 @@ class FeatureNames:
             missing values, so it stays as it is unless another literal excludes them.
         """
         parsed = [(self.condition(j), bool(value)) for j, value in literals]
-        known = self._known_columns(parsed)
-        bounds = {column: {} for column in known}
+        known_columns = self._known_columns(parsed)
+        bounds = {column: {} for column in known_columns}
         for (column, relation, number), value in parsed:
-            if column in known and relation in OPPOSITE:
+            if column in known_columns and relation in OPPOSITE:
                 relation = relation if value else OPPOSITE[relation]
                 tighter = min if relation == "<=" else max
                 tightest = bounds[column].get(relation, number)
@@ -144,7 +144,7 @@ class FeatureNames:
         for (feature, _), (condition, value) in zip(literals, parsed, strict=True):
             column, relation, state = condition
             is_bound = relation in OPPOSITE or (relation, state) == MISSING
-            if column not in known or not is_bound:
+            if column not in known_columns or not is_bound:
                 name = str(self.names[feature])
                 words.append(name if value else f"not {name}")
             elif column in bounds:  # written where the first literal of the column is
@@ -153,7 +153,7 @@ class FeatureNames:
 
     def _known_columns(self, parsed):
         """Find the columns with bounds of which the literals exclude missing values."""
-        bounded, known, missing = set(), set(), set()
+        bounded, has_value, missing = set(), set(), set()
         for condition, value in parsed:
             is_bound = condition.relation in OPPOSITE
             if is_bound:
@@ -161,10 +161,10 @@ class FeatureNames:
             if condition[1:] == MISSING and value:
                 missing.add(condition.column)
             elif (is_bound and value) or (condition[1:] == MISSING and not value):
-                known.add(condition.column)
-        if bounded - known - missing:
-            known = known | (bounded - self._can_be_missing)
-        return (bounded & known) - missing
+                has_value.add(condition.column)
+        if bounded - has_value - missing:
+            has_value = has_value | (bounded - self._can_be_missing)
+        return (bounded & has_value) - missing
 
 
 def conjunction_words(literals, names):

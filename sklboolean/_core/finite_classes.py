@@ -262,9 +262,9 @@ class MistakeCounts:
 
     def add(self, wrong, weight=1):
         """Add an integer for the hypotheses of a set."""
-        for place in range(weight.bit_length()):
-            if weight >> place & 1:
-                self._add_power(wrong, place)
+        for digit in range(weight.bit_length()):
+            if weight >> digit & 1:
+                self._add_power(wrong, digit)
 
     def _add_power(self, wrong, place):
         """Add ``2 ** place``, by ripple carry through the planes."""
@@ -304,8 +304,8 @@ def take_bits(sets, hypotheses):
     step = max(1, 2**20 // max(1, len(hypotheses)))
     for first in range(0, len(sets), step):
         words = np.take(sets[first : first + step], word, axis=1)
-        kept = (words >> bit) & np.uint64(1)
-        taken[first : first + step] = pack_dense(kept.astype(bool))
+        is_true = (words >> bit) & np.uint64(1)
+        taken[first : first + step] = pack_dense(is_true.astype(bool))
     return taken
 
 

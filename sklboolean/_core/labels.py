@@ -90,8 +90,8 @@ def encode_classes(y, classes=None, *, min_classes=2):
         with comparable_labels(y):
             classes, codes = _sorted_classes(y)
         if len(classes) < min_classes:
-            one = f"only one class, {classes.tolist()[0]!r}" if len(classes) else ""
-            raise ValueError(f"y holds {one or 'no labels'}; two are needed.")
+            listed = f"only one class, {classes.tolist()[0]!r}" if len(classes) else ""
+            raise ValueError(f"y holds {listed or 'no labels'}; two are needed.")
         return classes, codes
     require(len(classes), "classes_ is empty")
     with comparable_labels(y, classes=classes):
@@ -161,8 +161,8 @@ def _distinct_classes(classes):
         return None
     classes = distinct_labels(classes, "classes")
     if len(classes) < 2:
-        held = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "none"
-        raise ValueError(f"classes holds {held}; give two.")
+        listed = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "none"
+        raise ValueError(f"classes holds {listed}; give two.")
     return classes
 
 

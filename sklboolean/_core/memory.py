@@ -63,13 +63,13 @@ def _labels_and_more(X, y):
 def as_bytes(limit):
     """Return a limit of memory in bytes: a number, or a text such as "2 GB"."""
     if isinstance(limit, str):
-        found = re.fullmatch(r"\s*(\d+\.?\d*)\s*([KMGT]?I?B)\s*", limit.upper())
-        if found is None or found[2] not in UNITS:
+        match = re.fullmatch(r"\s*(\d+\.?\d*)\s*([KMGT]?I?B)\s*", limit.upper())
+        if match is None or match[2] not in UNITS:
             raise ValueError(
                 "memory_limit must be a number of bytes, or a text such as '2 GB' or "
                 f"'500 MiB'; got {limit!r}."
             )
-        limit = int(float(found[1]) * UNITS[found[2]])
+        limit = int(float(match[1]) * UNITS[match[2]])
     return check_integer(limit, "memory_limit", SMALLEST)
 
 
@@ -96,11 +96,11 @@ def bytes_left(estimator, X, y=None):
             f"the table without memory_limit. {remedy}."
         )
     of_each = cost.of_each(X, y)
-    left = limit - cost.of_all(X, y) - of_each * len(X)
-    if left < 0:
+    n_bytes = limit - cost.of_all(X, y) - of_each * len(X)
+    if n_bytes < 0:
         raise ValueError(
-            f"{name} takes up to {limit - left:.3g} bytes to fit {len(X)} samples of "
-            f"{X.n_features} features, {of_each:.0f} for each, and memory_limit is "
+            f"{name} takes up to {limit - n_bytes:.3g} bytes to fit {len(X)} samples "
+            f"of {X.n_features} features, {of_each:.0f} for each, and memory_limit is "
             f"{limit}. {remedy}. Or raise memory_limit."
         )
-    return left
+    return n_bytes

@@ -109,7 +109,7 @@ class PackedPartitionsMixin:
                 delayed(clone(self)._pack_partition)(number, *source)
                 for number, source in enumerate(sources)
             )
-            return self.fit(_join([one for one in partitions if one is not None]))
+            return self.fit(_join([bits for bits in partitions if bits is not None]))
 
 
 def _check_kinds(first, dtype):

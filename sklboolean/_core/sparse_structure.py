@@ -32,8 +32,8 @@ def check_sparse_structure(X, name):
         return
     check_sparse_size(X, name)
     if X.format == "coo":
-        parts = zip(X.coords, X.shape, strict=True)
-        sound = all(_point_inside(part, side, len(X.data)) for part, side in parts)
+        axes = zip(X.coords, X.shape, strict=True)
+        sound = all(_point_inside(indices, side, len(X.data)) for indices, side in axes)
     elif X.format in INDEXED:
         sound = _is_compressed(X)
     else:

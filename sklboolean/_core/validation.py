@@ -155,9 +155,9 @@ def has_fitted_names(estimator, X):
     is_known = len(shape) == 2 and isinstance(shape[0], int)
     if names is None or not is_known or not hasattr(X, "columns"):
         return False
-    given = X.column_names if hasattr(X, "column_names") else X.columns
-    given = given.tolist() if hasattr(given, "tolist") else list(given)
-    return given == names.tolist()
+    of_X = X.column_names if hasattr(X, "column_names") else X.columns
+    of_X = of_X.tolist() if hasattr(of_X, "tolist") else list(of_X)
+    return of_X == names.tolist()
 
 
 def _array_of_few(X):
@@ -221,9 +221,9 @@ def check_stored(X, name):
         dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
         is_time = getattr(dtype, "is_temporal", bool)()  # polars
         if is_time or getattr(dtype, "kind", "") in ("m", "M", "V"):
-            place = f"C{column_of(X, number)[1:]} of {name}" if is_frame else name
+            where = f"C{column_of(X, number)[1:]} of {name}" if is_frame else name
             raise ValueError(
-                f"{place} holds {dtype}, which is not numeric. Turn it into Boolean "
+                f"{where} holds {dtype}, which is not numeric. Turn it into Boolean "
                 "columns first, for example by comparing it with dates."
             )
     if sparse.issparse(X):
@@ -264,12 +264,12 @@ def check_finite(table, given, name="X", ensure_all_finite=True):
         return
     except ValueError as error:
         has_nan = "NaN" in str(error)
-    odd = is_missing if has_nan else np.isinf
+    is_refused = is_missing if has_nan else np.isinf
     if sparse.issparse(table):
         entries = table.tocoo()
-        column = entries.coords[1][odd(entries.data)].min()
+        column = entries.coords[1][is_refused(entries.data)].min()
     else:
-        column = np.flatnonzero(odd(table).any(axis=0))[0]
+        column = np.flatnonzero(is_refused(table).any(axis=0))[0]
     what = "infinity"
     fix = "Replace it by numbers, or make the column Boolean by a threshold."
     if has_nan:
@@ -278,8 +278,8 @@ def check_finite(table, given, name="X", ensure_all_finite=True):
             "Encode missing values, for example with BooleanEncoder, or impute them: "
             "Boolean columns with BernoulliMixture.impute, others with SimpleImputer."
         )
-    place = column_of(given, column)
-    raise ValueError(f"Input {name} contains {what} in {place}. {fix}") from None
+    column_name = column_of(given, column)
+    raise ValueError(f"Input {name} contains {what} in {column_name}. {fix}") from None
 
 
 def check_labelled(y, where=True):
@@ -359,9 +359,9 @@ def as_boolean(X, binarize=0.0, name="X"):
     check_sparse_size(X, name)
     X = without_duplicates(sparse.csr_array(X))
     if binarize is None:
-        odd = np.flatnonzero((X.data != 0) & (X.data != 1))
-        if len(odd):
-            column, value = X.indices[odd[0]], X.data[odd[0]]
+        not_bits = np.flatnonzero((X.data != 0) & (X.data != 1))
+        if len(not_bits):
+            column, value = X.indices[not_bits[0]], X.data[not_bits[0]]
             raise ValueError(not_boolean_message(name, column, value))
     # In float64, as dense tables are compared.
     values = X.data if X.data.dtype.kind in "bui" else X.data.astype(np.float64)
@@ -370,8 +370,8 @@ def as_boolean(X, binarize=0.0, name="X"):
         X = sparse.csr_array((true, X.indices, X.indptr), shape=X.shape)
     else:
         # Copies: dropping entries works in place, and these are the user's arrays.
-        parts = true, X.indices.copy(), X.indptr.copy()
-        X = sparse.csr_array(parts, shape=X.shape)
+        arrays = true, X.indices.copy(), X.indptr.copy()
+        X = sparse.csr_array(arrays, shape=X.shape)
         X.eliminate_zeros()
     return X
 
@@ -469,7 +469,7 @@ def warn_of_lost_columns(estimator, X, always, binarize):
 def warn_user(message, category=UserWarning):
     """Warn at the line of the user's code that called the package."""
     frame, level = sys._getframe(1), 2
-    own = ("sklboolean", "sklearn", "joblib", "contextlib")
-    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in own:
+    inner = ("sklboolean", "sklearn", "joblib", "contextlib")
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in inner:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

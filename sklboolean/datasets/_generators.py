@@ -365,22 +365,22 @@ def flip_labels(y, noise, *, exact=False, classes=None, random_state=None):
     """
     _check_interval(noise, "noise", "[0, 1]")
     y = _as_labels(y, "y")
-    known, codes = _encode(y, classes)
+    class_list, codes = _encode(y, classes)
     rng = check_random_state(random_state)
     if exact:
         chosen = rng.permutation(len(y))[: round(len(y) * noise)]
     else:
         chosen = np.flatnonzero(rng.random_sample(len(y)) < noise)
-    if len(chosen) and len(known) < 2:
+    if len(chosen) and len(class_list) < 2:
         raise ValueError(
-            f"y must have two or more classes; got {known.tolist()[0]!r} only. "
+            f"y must have two or more classes; got {class_list.tolist()[0]!r} only. "
             "Pass all labels as classes."
         )
     steps = np.ones(len(y), dtype=np.intp)
-    if len(known) > 2:
-        steps = rng.randint(1, len(known), size=len(y))
-    codes[chosen] = (codes[chosen] + steps[chosen]) % len(known)
-    return known[codes]
+    if len(class_list) > 2:
+        steps = rng.randint(1, len(class_list), size=len(y))
+    codes[chosen] = (codes[chosen] + steps[chosen]) % len(class_list)
+    return class_list[codes]
 
 
 def _as_labels(labels, name):
@@ -413,17 +413,17 @@ def _encode(y, classes):
             raise ValueError(
                 "y must have labels of one type, which can be sorted; got a mixture."
             ) from error
-    known = np.unique(_as_labels(classes, "classes"))
-    if not len(known):
+    given_classes = np.unique(_as_labels(classes, "classes"))
+    if not len(given_classes):
         raise ValueError("classes must list all labels that can occur; got none.")
-    codes = np.searchsorted(known, y)
-    codes[codes == len(known)] = 0
-    unknown = y[known[codes] != y]
+    codes = np.searchsorted(given_classes, y)
+    codes[codes == len(given_classes)] = 0
+    unknown = y[given_classes[codes] != y]
     if len(unknown):
         raise ValueError(
             f"y must contain labels among classes only; got {unknown.tolist()[0]!r}."
         )
-    return known, codes
+    return given_classes, codes
 
 
 def make_long_servedio(n_samples=1000, *, noise=0.0, random_state=None):
@@ -553,7 +553,7 @@ def draw_satisfying(n_samples, terms, chain, rng):
     log_p = np.array([chain.log_probability(term) for term in terms])
     p = np.exp(log_p - log_p.max())
     p /= p.sum()
-    kept = [chain.draw(0, rng)]
+    samples = [chain.draw(0, rng)]
     n_kept = 0
     while n_kept < n_samples:
         # A sample occurs once for each term that it satisfies; keep it with probability
@@ -563,20 +563,20 @@ def draw_satisfying(n_samples, terms, chain, rng):
         drawn = [chain.draw(shares[i], rng, terms[i]) for i in np.flatnonzero(shares)]
         X = rng.permutation(np.vstack(drawn))
         X = X[rng.random_sample(len(X)) * count_satisfied(X, terms) < 1]
-        kept.append(X)
+        samples.append(X)
         n_kept += len(X)
-    return np.vstack(kept)[:n_samples]
+    return np.vstack(samples)[:n_samples]
 
 
 def draw_falsifying(n_samples, terms, chain, rng):
     """Draw samples from the chain, given that no term is true."""
-    kept = [chain.draw(0, rng)]
+    samples = [chain.draw(0, rng)]
     n_kept = n_drawn = 0
     while n_kept < n_samples:
         X = chain.draw(max(1000, n_samples - n_kept), rng)
         n_drawn += len(X)
         X = X[count_satisfied(X, terms) == 0]
-        kept.append(X)
+        samples.append(X)
         n_kept += len(X)
         if n_drawn >= 10_000 and n_kept < n_drawn / 1000:
             raise ValueError(
@@ -584,4 +584,4 @@ def draw_falsifying(n_samples, terms, chain, rng):
                 "than one sample in 1000 falsifies the DNF. Raise n_literals or "
                 "positive_fraction, or lower n_terms."
             )
-    return np.vstack(kept)[:n_samples]
+    return np.vstack(samples)[:n_samples]

@@ -215,10 +215,10 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
             rng = check_random_state(self.random_state)
             folds = self._folds(codes, rng)
             names, models = self._models(X, codes, weights, folds)
-            given = None if sample_weight is None else weights
+            used = None if sample_weight is None else weights
             members = Parallel(n_jobs=self.n_jobs)(
                 delayed(fit_member)(
-                    model, X, self.classes_[codes], given, folds, draw_seed(rng)
+                    model, X, self.classes_[codes], used, folds, draw_seed(rng)
                 )
                 for model in models
             )

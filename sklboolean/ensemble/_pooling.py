@@ -87,8 +87,8 @@ def choose_ridge_C(X, codes, weights, folds):
         for k, C in enumerate(CS):
             model.set_params(C=C).fit(*training)
             logs = model.predict_log_proba(tested)
-            own = logs[np.arange(len(test)), codes[test]]
-            of_fold[k] = -np.average(own, weights=weights[test])
+            label_logs = logs[np.arange(len(test)), codes[test]]
+            of_fold[k] = -np.average(label_logs, weights=weights[test])
             if k > 1 and of_fold[k - 1 : k + 1].min() > of_fold[: k - 1].min():
                 break
     return float(CS[losses.mean(axis=0).argmin()])

@@ -180,9 +180,9 @@ class BitTable(PackedBits):
         ValueError
             For a damaged file, with its name.
         """
-        for name, part in self._parts.items():
-            self._file.seek(part["start"])
-            if checksum(self._file, part["n_bytes"]) != part["checksum"]:
+        for name, section in self._parts.items():
+            self._file.seek(section["start"])
+            if checksum(self._file, section["n_bytes"]) != section["checksum"]:
                 raise self._damage(f"its {name} are damaged")
 
     def _map(self):
@@ -193,9 +193,9 @@ class BitTable(PackedBits):
         """Map one part of the file as an array, or return None."""
         if name not in self._parts:
             return None
-        part = self._parts[name]
-        stop = part["start"] + part["n_bytes"]
-        array = np.asarray(self._map()[part["start"] : stop].view(part["dtype"]))
+        section = self._parts[name]
+        stop = section["start"] + section["n_bytes"]
+        array = np.asarray(self._map()[section["start"] : stop].view(section["dtype"]))
         return array.astype(array.dtype.newbyteorder("="), copy=False)
 
     def batches(self, batch_size=BATCH_SIZE):
@@ -386,9 +386,9 @@ class _Writer:
             noted = json.loads(journal.read_text())
             state = {name: noted[name] for name in NOTED}
             codes = {label: k for k, label in enumerate(noted["labels"])}
-            for name, part in state["parts"].items():
+            for name, section in state["parts"].items():
                 with files[name].open("rb") as file:
-                    if checksum(file, part["n_bytes"]) != part["checksum"]:
+                    if checksum(file, section["n_bytes"]) != section["checksum"]:
                         raise damage
         except (ValueError, LookupError, TypeError, AttributeError, OSError) as error:
             raise damage from error
@@ -492,14 +492,14 @@ class _Writer:
 
     def add(self, name, array, file):
         """Append an array of a batch to its part."""
-        part = self.parts.setdefault(
+        section = self.parts.setdefault(
             name, {"dtype": array.dtype.str, "checksum": 0, "n_bytes": 0, "start": 0}
         )
-        if part["dtype"] != array.dtype.str:
+        if section["dtype"] != array.dtype.str:
             raise ValueError("Labels must be real numbers in all batches, or in none.")
         data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-        part["checksum"] = zlib.crc32(data, part["checksum"])
-        part["n_bytes"] += data.nbytes
+        section["checksum"] = zlib.crc32(data, section["checksum"])
+        section["n_bytes"] += data.nbytes
         file.write(data)
 
     def finish(self, spools):
@@ -507,9 +507,9 @@ class _Writer:
         if self.shape is None:
             raise ValueError("source has no batch: give at least one sample.")
         file = spools["words"]
-        for name, part in self.parts.items():
+        for name, section in self.parts.items():
             if name != "words":
-                part["start"] = file.tell()
+                section["start"] = file.tell()
                 spools[name].seek(0)
                 shutil.copyfileobj(spools[name], file)
         groups = getattr(self.encoder, "feature_groups_", None)

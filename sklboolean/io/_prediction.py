@@ -85,14 +85,14 @@ def predict_to_parquet(
     target, n_samples, writer = Path(target), 0, None
     draft = target.with_name(f"{target.name}.partial")
     try:
-        for kept, X in _batches(source, keep, batch_size):
+        for copied, X in _batches(source, keep, batch_size):
             if not n_samples and memory_limit is not None:
                 batch_size = min(batch_size, _samples_within(memory_limit, model, X))
             for first in range(0, _length(X), batch_size):
-                part = slice(first, first + batch_size)
-                columns = _predict(model, _take(X, part))
-                _check_names(kept, columns)
-                of_data = {name: values[part] for name, values in kept.items()}
+                samples = slice(first, first + batch_size)
+                columns = _predict(model, _take(X, samples))
+                _check_names(copied, columns)
+                of_data = {name: values[samples] for name, values in copied.items()}
                 table = pyarrow.table(of_data | columns)
                 writer = writer or parquet.ParquetWriter(draft, table.schema)
                 writer.write_table(_like(table, writer.schema))
@@ -134,11 +134,11 @@ def _batches(source, keep, batch_size):
             yield {}, source[first : first + batch_size]
         return
     for X, _, _ in open_batches(source, None, None, batch_size):
-        kept = {}
+        columns = {}
         for name in keep:
             X, column = take_column(X, name, "to keep")
-            kept[name] = _as_arrow(name, column)
-        yield kept, as_frame(X)
+            columns[name] = _as_arrow(name, column)
+        yield columns, as_frame(X)
 
 
 def _as_arrow(name, column):

@@ -70,9 +70,9 @@ def _listed(source, batch_size):
     if isinstance(source, str | Path):
         return [source]
     if isinstance(source, tuple):  # one batch, or frames or arrays of Dask
-        parts = split_collections(source)
-        is_batch = parts is source and _is_pair(source)
-        return [source] if is_batch else map(load, parts)
+        partitions = split_collections(source)
+        is_batch = partitions is source and _is_pair(source)
+        return [source] if is_batch else map(load, partitions)
     for attribute, read in READERS:
         if hasattr(source, attribute):
             return read(source, batch_size)

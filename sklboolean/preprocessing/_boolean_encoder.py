@@ -622,8 +622,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         features = np.empty((n_samples, n_out), dtype=dtype, order="F")
         first = 0
         for fitted, of_column in zip(self._state, codes, strict=True):
-            for place, condition in enumerate(fitted.marks(of_column), first):
-                features[:, place] = condition
+            for number, condition in enumerate(fitted.marks(of_column), first):
+                features[:, number] = condition
             last = first + fitted.n_conditions
             if self.missing == "propagate":
                 features[of_column >= fitted.missing_run, first:last] = np.nan

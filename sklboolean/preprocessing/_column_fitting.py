@@ -62,10 +62,10 @@ class ColumnFitter:
         -------
         fitted : NumberColumn, OrderedColumn or LevelColumn
         """
-        name, given = summary.name, self.thresholds.get(summary.name)
-        kind = None if given is None or summary.kind == "ordered" else "number"
+        name, thresholds = summary.name, self.thresholds.get(summary.name)
+        kind = None if thresholds is None or summary.kind == "ordered" else "number"
         kind = self.kinds.get(name, kind) or summary.natural_kind()
-        if given is not None and kind in ("category", "boolean"):
+        if thresholds is not None and kind in ("category", "boolean"):
             raise ValueError(
                 f"thresholds holds the column {name!r}, but kinds[{name!r}] is "
                 f"{kind!r}, which has none. Take the column out of one of them."
@@ -73,10 +73,10 @@ class ColumnFitter:
         if kind == "category":
             return self._levels(summary)
         if kind == "ordered" == summary.kind:
-            return self._ordered(summary, given, cuts)
-        return self._numbers(summary, kind, given, cuts)
+            return self._ordered(summary, thresholds, cuts)
+        return self._numbers(summary, kind, thresholds, cuts)
 
-    def _numbers(self, summary, kind, given, cuts):
+    def _numbers(self, summary, kind, thresholds_given, cuts):
         """Choose the thresholds of a column of numbers, or check a Boolean one."""
         if kind == "ordered":
             raise ValueError(
@@ -92,8 +92,8 @@ class ColumnFitter:
             thresholds, relations = np.array([0.5]), (">",)
             representatives = np.array([0.0, 1.0])
         else:
-            if given is not None:
-                thresholds = check_thresholds(given, summary.name)
+            if thresholds_given is not None:
+                thresholds = check_thresholds(thresholds_given, summary.name)
             elif not len(values):
                 thresholds = empty
             else:
@@ -101,9 +101,10 @@ class ColumnFitter:
                     cuts = find_cuts(summary.numbers.counts, self.n_bins)
                 thresholds = place_thresholds(values, cuts)
             representatives = number_in_each_interval(values, thresholds)
-        parts = thresholds, relations, representatives, self._indicates_missing(summary)
+        has_missing = self._indicates_missing(summary)
+        conditions = thresholds, relations, representatives, has_missing
         insists = "boolean" in (summary.kind, self.kinds.get(summary.name))
-        fitted = NumberColumn(summary.name, kind, *parts, insists=insists)
+        fitted = NumberColumn(summary.name, kind, *conditions, insists=insists)
         fitted.check(Column(summary.name, "number", values))
         return fitted
 
@@ -125,8 +126,8 @@ class ColumnFitter:
         last = occurring[-1] if len(occurring) else 0
         relations = ("<=", ">") if self.complement else ("<=",)
         ends = np.append(thresholds, max(last, thresholds.max(initial=-1) + 1))
-        parts = thresholds, relations, ends, self._indicates_missing(summary)
-        return OrderedColumn(summary.name, "ordered", *parts, levels=tuple(levels))
+        conditions = thresholds, relations, ends, self._indicates_missing(summary)
+        return OrderedColumn(summary.name, "ordered", *conditions, levels=tuple(levels))
 
     def _levels(self, summary):
         """Choose the levels that get a feature of their own."""
@@ -149,32 +150,32 @@ class ColumnFitter:
         n_kept = sum(levels[level] >= least for level in ranked)
         if self.max_categories is not None and len(ranked) > self.max_categories:
             n_kept = min(n_kept, self.max_categories - 1)
-        kept = set(ranked[:n_kept])
+        frequent = set(ranked[:n_kept])
         return LevelColumn(
             summary.name,
-            tuple(level for level in levels if level in kept),
+            tuple(level for level in levels if level in frequent),
             tuple(ranked[n_kept:]),
             self.handle_unknown,
             self._indicates_missing(summary),
         )
 
 
-def check_by_column(given, name, columns):
+def check_by_column(by_column, name, columns):
     """Check a dict of options by column; None is an empty one."""
-    given = {} if given is None else given
-    if not isinstance(given, dict):
+    by_column = {} if by_column is None else by_column
+    if not isinstance(by_column, dict):
         raise ValueError(
-            f"{name} must be a dict from columns to their option; got {given!r}."
+            f"{name} must be a dict from columns to their option; got {by_column!r}."
         )
-    known = [column.name for column in columns]
-    for column, option in given.items():
-        if column not in known:
+    names = [column.name for column in columns]
+    for column, option in by_column.items():
+        if column not in names:
             raise ValueError(
-                f"{name} holds the column {column!r}, but the columns of X are {known}."
+                f"{name} holds the column {column!r}, but the columns of X are {names}."
             )
         if name == "kinds":
             check_choice(option, f"kinds[{column!r}]", KINDS)
-    return given
+    return by_column
 
 
 def sorted_levels(levels):
@@ -192,10 +193,10 @@ def labelled_cuts(columns, y, n_bins, strategy):
     cuts = []
     for column in columns:
         values = column.codes if column.kind == "ordered" else column.numbers
-        known = ~column.missing()
+        has_value = ~column.missing()
         of_column = None
-        if values is not None and known.any():
-            values, labels = values[known], y[known]
+        if values is not None and has_value.any():
+            values, labels = values[has_value], y[has_value]
             if strategy == "tree":
                 of_column = find_tree_cuts(
                     values, labels, n_bins, is_classification=is_class
@@ -222,9 +223,9 @@ def check_target(y, columns, strategy):
         with comparable_labels(y):
             classes, y = np.unique(y, return_inverse=True)
     if strategy == "monotone" and not (is_class and len(classes) <= 2):
-        found = f"{len(classes)} classes" if is_class else "real values"
+        target = f"{len(classes)} classes" if is_class else "real values"
         raise ValueError(
-            f"strategy='monotone' needs labels of two classes, but y holds {found}. "
+            f"strategy='monotone' needs labels of two classes, but y holds {target}. "
             "Set strategy='tree' or 'quantile'."
         )
     return y, is_class
@@ -232,7 +233,7 @@ def check_target(y, columns, strategy):
 
 def warn_of_levels(summary, fitted):
     """Warn of levels that may be mistakes."""
-    place = f"Column {summary.name!r} of X"
+    where = f"Column {summary.name!r} of X"
     option = f"kinds={{{summary.name!r}: 'category'}}"
     keep = f"Set {option} to keep it without this warning."
     n_known, n_kept = sum(summary.levels.values()), len(fitted.levels)
@@ -241,7 +242,7 @@ def warn_of_levels(summary, fitted):
     if alike:
         others = f" (and {len(alike) - 1} more pairs)" if len(alike) > 1 else ""
         warn_user(
-            f"{place} holds {alike[0][0]!r} and {alike[0][1]!r}{others}, which differ "
+            f"{where} holds {alike[0][0]!r} and {alike[0][1]!r}{others}, which differ "
             "only in blanks or in case, so each is a category. Make them one, for "
             f"example by .str.strip().str.lower(). {keep}"
         )
@@ -254,7 +255,7 @@ def warn_of_levels(summary, fitted):
     ):
         but = f" except values such as {others[0]!r}" if others else ""
         warn_user(
-            f"{place} holds numbers as text{but}, so each of them becomes a category. "
+            f"{where} holds numbers as text{but}, so each of them becomes a category. "
             f"Convert the column to numbers. {keep}"
         )
     elif n_kept > 30 and n_known < 4 * n_kept and not summary.is_declared:
@@ -265,7 +266,7 @@ def warn_of_levels(summary, fitted):
         )
     elif n_kept > MANY_LEVELS:
         warn_user(
-            f"{place} has {n_kept} categories, and each becomes a feature. Set "
+            f"{where} has {n_kept} categories, and each becomes a feature. Set "
             f"max_categories or min_frequency to share one among the rare ones. {keep}"
         )
 

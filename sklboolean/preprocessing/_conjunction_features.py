@@ -295,13 +295,13 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         literals = self._conjunctions.literals
         signs = np.where(literals.negated, -1, 1).astype(np.int8)
-        parts = []
+        blocks = []
         for listed in self._listed():
             indptr = np.arange(0, listed.size + 1, listed.shape[1])
             triple = signs[listed].ravel(), literals.features[listed].ravel(), indptr
             shape = len(listed), self.n_features_in_
-            parts.append(sparse.csr_array(triple, shape=shape))
-        table = sparse.csr_array(sparse.vstack(parts, format="csr"))
+            blocks.append(sparse.csr_array(triple, shape=shape))
+        table = sparse.csr_array(sparse.vstack(blocks, format="csr"))
         table.sort_indices()
         return table
 

@@ -238,10 +238,10 @@ class NumberColumn(FittedColumn):
             refuse_level(column, "it held numbers in fit")
         numbers = column.numbers
         if self.kind == "boolean" and self.insists:
-            odd = (numbers != 0) & (numbers != 1) & ~column.missing()
-            if odd.any():
+            others = numbers[(numbers != 0) & (numbers != 1) & ~column.missing()]
+            if len(others):
                 raise ValueError(
-                    f"Column {self.name!r} of X holds {number_text(numbers[odd][0])}, "
+                    f"Column {self.name!r} of X holds {number_text(others[0])}, "
                     "but it is Boolean, so it may hold only 0 and 1. If it is a "
                     f"number, fit with kinds={{{self.name!r}: 'number'}}."
                 )
@@ -250,14 +250,14 @@ class NumberColumn(FittedColumn):
     def marks(self, codes):
         """Yield for each condition in which samples it holds, from their runs."""
         n_thresholds = len(self.thresholds)
-        known = codes <= n_thresholds
-        known = None if known.all() else known
+        has_value = codes <= n_thresholds
+        has_value = None if has_value.all() else has_value
         for relation in self.relations:
             for k in range(n_thresholds):
                 if relation == "<=":
                     yield codes <= k
                 else:
-                    yield codes > k if known is None else (codes > k) & known
+                    yield codes > k if has_value is None else (codes > k) & has_value
         if self.indicates_missing:
             yield codes == self.missing_run
 
@@ -288,10 +288,10 @@ class NumberColumn(FittedColumn):
             is_known &= (first[:, 0] != 0) | (bits[:, n_thresholds] != 0)
         if self.indicates_missing:
             is_known &= bits[:, -1] == 0
-        found = self.representatives[places[is_known].astype(np.intp)]
-        dtype = float if found.dtype.kind == "f" else object
+        decoded = self.representatives[places[is_known].astype(np.intp)]
+        dtype = float if decoded.dtype.kind == "f" else object
         values = np.full(len(bits), np.nan, dtype=dtype)
-        values[is_known] = found.tolist()
+        values[is_known] = decoded.tolist()
         return values
 
 
@@ -493,8 +493,8 @@ def missing_message(fitted, missing):
 
 def unseen_message(fitted, unseen, n_samples):
     """Say that levels are new, and which known level the first one resembles."""
-    level, known = next(iter(unseen)), [*fitted.index]
-    alike = levels_alike([*known, level])
+    level, fitted_levels = next(iter(unseen)), [*fitted.index]
+    alike = levels_alike([*fitted_levels, level])
     alike = [pair for pair in alike if pair[1] is level]
     hint = f", but in blanks or case, {alike[0][0]!r}" if alike else ""
     others = f" and {len(unseen) - 1} more levels" if len(unseen) > 1 else ""
@@ -544,16 +544,16 @@ def encoder_code(columns, prefix):
     """Write fitted columns as a function in C: see ``BooleanEncoder.to_c``."""
     check_prefix(prefix)
     about, arrays, lines = [], [], []
-    for place, fitted in enumerate(columns):
+    for number, fitted in enumerate(columns):
         what = "a number"
         if isinstance(fitted, LevelColumn | OrderedColumn):
-            name = f"{prefix}levels_{place}"
+            name = f"{prefix}levels_{number}"
             levels = fitted.levels + getattr(fitted, "rare", ())
-            levels = [c_string(level_text(one)) for one in levels]
+            levels = [c_string(level_text(level)) for level in levels]
             arrays.append(f"const char *const {name}[] = {{{', '.join(levels) or 0}}};")
             what = f"a place in {name}"
-        about.append(f"row[{place}]: {what}.")
-        for test in fitted.c(f"row[{place}]"):
+        about.append(f"row[{number}]: {what}.")
+        for test in fitted.c(f"row[{number}]"):
             lines.append(f"    x[{len(lines)}] = {test};")
     head = f"/* {' '.join(about)} */"
     function = f"void {prefix}encode(const double *row, unsigned char *x) {{"

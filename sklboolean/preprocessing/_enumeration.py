@@ -435,19 +435,19 @@ class LiteralColumns:
     def _pack(self):
         for first, last, indptr, indices in self.samples:
             for start in range(0, last - first, self._step):
-                part = indptr[start : start + self._step + 1]
-                n_blocks = -(-(len(part) - 1) // BLOCK_ROWS)
+                piece = indptr[start : start + self._step + 1]
+                n_blocks = -(-(len(piece) - 1) // BLOCK_ROWS)
                 shape = n_blocks, self.n_used, BLOCK_ROWS // 64
                 blocks = np.zeros(shape, dtype=np.uint64)
-                fill_blocks(part, indices, self.place, blocks)
-                yield first + start, first + start + len(part) - 1, blocks
+                fill_blocks(piece, indices, self.place, blocks)
+                yield first + start, first + start + len(piece) - 1, blocks
 
     def supports(self, level):
         """Count the samples in which each conjunction of a level holds."""
         supports = np.zeros(len(level.children), dtype=np.int64)
         for _first, _last, blocks in self:
-            for part in level.batches(len(blocks)):
-                count_level(*level, blocks[part], supports)
+            for batch in level.batches(len(blocks)):
+                count_level(*level, blocks[batch], supports)
         return supports
 
 
@@ -499,14 +499,14 @@ def next_level(frequent, groups, columns, min_count, max_found):
             n_found += np.count_nonzero(columns.supports(level) >= min_count)
             if n_found > max_found:
                 return None
-    found = [np.zeros((0, frequent.shape[1] + 1), dtype=np.int32)]
+    levels = [np.zeros((0, frequent.shape[1] + 1), dtype=np.int32)]
     supports = [np.zeros(0, dtype=np.int64)]
     for level in candidate_levels(frequent, *siblings):
         counts = columns.supports(level)
         is_frequent = counts >= min_count
-        found.append(level.conjunctions(is_frequent))
+        levels.append(level.conjunctions(is_frequent))
         supports.append(counts[is_frequent])
-    return np.concatenate(found), np.concatenate(supports)
+    return np.concatenate(levels), np.concatenate(supports)
 
 
 @dataclass(frozen=True)
@@ -550,11 +550,11 @@ class FrequentConjunctions:
         used = np.flatnonzero(counts >= min_count).astype(np.int32)
         columns, groups = LiteralColumns(samples, used), literals.groups[used]
         level = np.arange(len(used), dtype=np.int32)[:, None]
-        supports, found, n_listed = counts[used], [], 0
+        supports, frequent, n_listed = counts[used], [], 0
         while len(level):
             length = level.shape[1]
             if length >= min_literals:
-                found.append((used[level], supports))
+                frequent.append((used[level], supports))
                 n_listed += len(level)
             if length == max_literals:
                 break
@@ -570,14 +570,14 @@ class FrequentConjunctions:
                     "or lower max_literals."
                 )
             level, supports = longer
-        if not found:
+        if not frequent:
             raise ValueError(
                 f"No conjunction of {min_literals} or more literals holds in "
                 f"{min_count} of the samples; n_samples={samples.n_samples}. The most "
                 f"frequent literal holds in {counts.max(initial=0)}. Lower min_support "
                 "or min_literals."
             )
-        levels, supports = zip(*found, strict=True)
+        levels, supports = zip(*frequent, strict=True)
         return cls(literals, levels, np.concatenate(supports))
 
     @property
@@ -612,8 +612,8 @@ def _visit(levels, blocks, starts, out_short, out_long):
     cursors[: len(starts)] = starts
     first_column = 0
     for level in levels:
-        for part in level.batches(len(blocks)):
-            ours = cursors[part.start * BLOCK_ROWS : part.stop * BLOCK_ROWS]
-            visit_level(*level, blocks[part], first_column, ours, out_short, out_long)
+        for batch in level.batches(len(blocks)):
+            ours = cursors[batch.start * BLOCK_ROWS : batch.stop * BLOCK_ROWS]
+            visit_level(*level, blocks[batch], first_column, ours, out_short, out_long)
         first_column += len(level.children)
     return cursors

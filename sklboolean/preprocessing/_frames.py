@@ -82,10 +82,10 @@ class Column(NamedTuple):
         if self.codes is not None:
             kind = "ordered" if self.kind == "ordered" else "category"
             return self._replace(kind=kind, numbers=None)
-        known = ~np.isnan(self.numbers)
-        levels, found = np.unique(self.numbers[known], return_inverse=True)
-        codes = np.full(len(known), -1)
-        codes[known] = found
+        has_value = ~np.isnan(self.numbers)
+        levels, level_of_value = np.unique(self.numbers[has_value], return_inverse=True)
+        codes = np.full(len(has_value), -1)
+        codes[has_value] = level_of_value
         as_python = int if self.is_integer else float
         levels = [as_python(level) for level in levels.tolist()]
         return self._replace(kind="category", numbers=None, codes=codes, levels=levels)
@@ -227,17 +227,17 @@ def _check_size(shape, estimator):
 
 def _column(read, name, values):
     """Read one column; every error is a ValueError that names it."""
-    place = f"Column {name!r} of X"
+    where = f"Column {name!r} of X"
     try:
-        with readable_errors(place):
+        with readable_errors(where):
             column = read(name, values)
     except MemoryError:
         raise
     except Exception as error:
-        if isinstance(error, ValueError) and place in str(error):
+        if isinstance(error, ValueError) and where in str(error):
             raise
         raise ValueError(
-            f"{place} holds values that are neither numbers nor text, such as lists. "
+            f"{where} holds values that are neither numbers nor text, such as lists. "
             f"Turn them into numbers or text first. ({error})"
         ) from error
     if column.numbers is not None and np.isinf(column.numbers).any():
@@ -366,11 +366,11 @@ def _check_levels(name, codes, levels):
     """Drop levels that are missing values, decode bytes, and refuse other objects."""
     missing = is_missing(np.fromiter(levels, dtype=object, count=len(levels)))
     if missing.any():
-        place = np.where(missing, -1, np.cumsum(~missing) - 1)
-        codes = np.append(place, -1)[codes]
+        new_codes = np.where(missing, -1, np.cumsum(~missing) - 1)
+        codes = np.append(new_codes, -1)[codes]
         levels = [v for v, gone in zip(levels, missing, strict=True) if not gone]
-    odd = set(map(type, levels)) - PLAIN_TYPES
-    for level in levels if odd else ():
+    unusual_types = set(map(type, levels)) - PLAIN_TYPES
+    for level in levels if unusual_types else ():
         end = getattr(level, "left", level)  # of an interval
         is_time = isinstance(end, date | time | timedelta | np.datetime64)
         # Periods of pandas have a frequency.
@@ -378,7 +378,7 @@ def _check_levels(name, codes, levels):
             raise ValueError(f"Column {name!r} of X holds {level!r}, {NO_DATES}")
         if isinstance(level, NESTED) or not _is_value(level):
             raise TypeError(f"{type(level).__name__}")
-    if bytes in odd:
+    if bytes in unusual_types:
         levels = [v.decode() if isinstance(v, bytes) else v for v in levels]
     return codes, levels
 
@@ -472,47 +472,47 @@ def fill_missing(X, columns, missing, incomplete, values):
     for j, column in enumerate(columns):
         places = np.flatnonzero(missing[:, j])
         if len(places):
-            found = values[np.searchsorted(incomplete, places), j].tolist()
+            new_values = values[np.searchsorted(incomplete, places), j].tolist()
             if column.kind == "boolean":
-                found = [bool(value) for value in found]
+                new_values = [bool(value) for value in new_values]
             elif column.is_integer:
-                found = [round(value) for value in found]
+                new_values = [round(value) for value in new_values]
             try:
-                X = fill(X, j, places, found)
+                X = fill(X, j, places, new_values)
             except Exception as error:  # of pandas, polars or pyarrow
                 raise ValueError(
-                    f"Column {column.name!r} of X cannot hold {found[0]!r}, which is "
-                    f"filled in ({error}). Convert it, for example to floats."
+                    f"Column {column.name!r} of X cannot hold {new_values[0]!r}, which "
+                    f"is filled in ({error}). Convert it, for example to floats."
                 ) from error
     return X
 
 
-def _fill_pandas(X, j, places, found):
+def _fill_pandas(X, j, places, new_values):
     series = X.iloc[:, j].copy()
-    series.iloc[places] = found
+    series.iloc[places] = new_values
     X = X.copy(deep=False)
     X.isetitem(j, series)
     return X
 
 
-def _fill_polars(X, j, places, found):
+def _fill_polars(X, j, places, new_values):
     import polars
 
     values = X.to_series(j)
     dtype, name = values.dtype, values.name
     values = values.to_list()
-    for place, value in zip(places.tolist(), found, strict=True):
-        values[place] = value
+    for sample, value in zip(places.tolist(), new_values, strict=True):
+        values[sample] = value
     series = polars.Series(name, values, dtype=dtype)
     return X.clone().replace_column(j, series)
 
 
-def _fill_arrow(X, j, places, found):
+def _fill_arrow(X, j, places, new_values):
     import pyarrow
 
     values, field = X.column(j).to_pylist(), X.schema.field(j)
-    for place, value in zip(places.tolist(), found, strict=True):
-        values[place] = value
+    for sample, value in zip(places.tolist(), new_values, strict=True):
+        values[sample] = value
     if pyarrow.types.is_dictionary(field.type):
         array = pyarrow.array(values, field.type.value_type)
         return X.set_column(j, field, array.dictionary_encode().cast(field.type))

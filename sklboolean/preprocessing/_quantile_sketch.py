@@ -50,9 +50,9 @@ class QuantileSketch:
         if both is None:
             return None
         both = np.concatenate(both)
-        values, place = np.unique(both, return_inverse=True)
+        values, index = np.unique(both, return_inverse=True)
         counts = np.zeros(len(values), dtype=np.int64)
-        np.add.at(counts, place, np.concatenate([first.counts, second.counts]))
+        np.add.at(counts, index, np.concatenate([first.counts, second.counts]))
         n_rounds = first.n_rounds + second.n_rounds
         return QuantileSketch(values, counts, first.error + second.error, n_rounds)
 

@@ -38,9 +38,9 @@ def find_cuts(counts, n_bins):
     ends, n_samples = ends[:-1], ends[-1]
     if len(ends) < n_bins:
         return np.arange(1, len(counts))
-    wanted = np.arange(1, n_bins) * (n_samples / n_bins)
-    right = np.searchsorted(ends, wanted).clip(1, len(ends) - 1)
-    is_left = wanted - ends[right - 1] <= ends[right] - wanted
+    quantiles = np.arange(1, n_bins) * (n_samples / n_bins)
+    right = np.searchsorted(ends, quantiles).clip(1, len(ends) - 1)
+    is_left = quantiles - ends[right - 1] <= ends[right] - quantiles
     return np.unique(np.where(is_left, right - 1, right)) + 1
 
 
@@ -49,7 +49,7 @@ def find_tree_cuts(values, y, n_bins, *, is_classification):
 
     The tree sees ranks instead of values, so it does not depend on the scale.
     """
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    _, rank, counts = np.unique(values, return_inverse=True, return_counts=True)
     cuts = find_cuts(counts, MAX_CODES)
     starts_code = np.zeros(len(counts))
     starts_code[cuts] = 1
@@ -57,7 +57,7 @@ def find_tree_cuts(values, y, n_bins, *, is_classification):
     tree = tree_class(
         max_leaf_nodes=n_bins, min_samples_leaf=MIN_SAMPLES_LEAF, random_state=0
     )
-    tree.fit(np.cumsum(starts_code)[place, None], y)
+    tree.fit(np.cumsum(starts_code)[rank, None], y)
     splits = tree.tree_.threshold[tree.tree_.feature >= 0]
     return np.unique(cuts[splits.astype(np.intp)])
 
@@ -82,9 +82,9 @@ def find_monotone_cuts(values, y, n_bins):
     cuts : ndarray of shape (n_cuts,), int
         As from `find_cuts`; empty where no two intervals have different shares.
     """
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    _, rank, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.r_[0, find_cuts(counts, MAX_MONOTONE_CODES), len(counts)]
-    labels = np.bincount(place, y, minlength=len(counts))
+    labels = np.bincount(rank, y, minlength=len(counts))
     sizes, seconds = (
         np.r_[0, np.cumsum(of_value)][ends] for of_value in (counts, labels)
     )
