@@ -100,28 +100,45 @@ class UpdateRule:
         return delta
 
 
-def largest_total(coef, weights, max_iter):
-    """Compute the largest sum of absolute coefficients after so many passes."""
-    return max_iter * int(weights.sum()) + int(np.abs(coef).sum(axis=1).max(initial=0))
+@dataclass
+class PerceptronTask:
+    """What one perceptron is trained on: its samples, labels and coefficients so far.
+
+    Attributes
+    ----------
+    rows : laid-out samples
+        Support samples of an earlier call first, then the new samples.
+    codes : ndarray of shape (n_new,), int32
+        Class numbers of the new samples; 0 and 1 if the rule has one score.
+    sizes : ndarray of shape (n_new,), int64
+        What an update adds, over the resolution.
+    coef, time_sums : ndarrays of shape (n_scores, n_rows), int64
+        Coefficients, and sums of each change times its time. Training adds to them.
+    n_seen : int
+        Samples seen before.
+    """
+
+    rows: object
+    codes: np.ndarray
+    sizes: np.ndarray
+    coef: np.ndarray
+    time_sums: np.ndarray
+    n_seen: int
+
+    def largest_total(self, max_iter):
+        """Compute the largest sum of absolute coefficients after so many passes."""
+        total = int(np.abs(self.coef).sum(axis=1).max(initial=0))
+        return max_iter * int(self.sizes.sum()) + total
 
 
 class DualRun:
-    """One training call of one perceptron that keeps the scores of all examples.
+    """One training call of one perceptron that keeps the scores of all new samples.
 
     Parameters
     ----------
     evaluator : evaluator of the kernel
     rule : UpdateRule
-    rows : laid-out samples
-        Support samples of an earlier call first, then the examples.
-    codes : ndarray of shape (n_examples,), int32
-        Class numbers; 0 and 1 if the rule has one score.
-    weights : ndarray of shape (n_examples,), int64
-        What an update adds, over the resolution.
-    coef, time_sums : ndarrays of shape (n_scores, n_samples), int64
-        Coefficients, and sums of each change times its time. Training adds to them.
-    n_seen : int
-        Examples seen before.
+    task : PerceptronTask
 
     Attributes
     ----------
@@ -132,13 +149,13 @@ class DualRun:
         example number t was seen, counted from 1.
     """
 
-    def __init__(self, evaluator, rule, rows, codes, weights, coef, time_sums, n_seen):
-        self.evaluator, self.rule = evaluator, rule
-        self.rows, self.codes, self.weights = rows, codes, weights
-        self.coef, self.time_sums, self.n_seen = coef, time_sums, n_seen
-        self.n_old = len(rows) - len(codes)
+    def __init__(self, evaluator, rule, task):
+        self.evaluator, self.rule, self.task = evaluator, rule, task
+        self.rows, self.codes, self.sizes = task.rows, task.codes, task.sizes
+        self.coef, self.time_sums, self.n_seen = task.coef, task.time_sums, task.n_seen
+        self.n_old = len(self.rows) - len(self.codes)
         self.history, self.changes = History(), []
-        self.margins = rule.margins(evaluator, rows)[self.n_old :]
+        self.margins = rule.margins(evaluator, self.rows)[self.n_old :]
         # Bound on the relative rounding error of margins, where decisions are exact.
         self.margin_slack = 0.0 if evaluator.table is None else 2.0**-50
 
@@ -168,7 +185,7 @@ class DualRun:
     def _prepare(self, max_iter):
         """Compute the scores of all examples before the first epoch."""
         n_old, table = self.n_old, self.evaluator.table
-        total = largest_total(self.coef, self.weights, max_iter)
+        total = self.task.largest_total(max_iter)
         self.exact = table is not None and table.is_exact_in_float64(total)
         certified = table is not None and not self.exact
         n_terms = n_old + max_iter * len(self.codes)
@@ -229,13 +246,13 @@ class DualRun:
         here = slice(first, first + len(part))
         K = self.evaluator.matrix(part, self.evaluator.columns(part))
         own_scores = np.ascontiguousarray(scores[:, here])
-        scored, weights = self._scored(own_scores, numbers), self.weights[numbers]
+        scored, sizes = self._scored(own_scores, numbers), self.sizes[numbers]
         deltas = np.zeros((self.rule.n_scores, len(part)), dtype=np.int64)
         recorded = np.zeros_like(deltas)
         position, forced, rival = position - first, -1, 0
         while True:
             position, mistakes, updates = scored.run(
-                K, weights, deltas, position, forced, rival
+                K, sizes, deltas, position, forced, rival
             )
             self.history.mistakes[-1] += mistakes
             self.history.updates[-1] += updates
@@ -267,14 +284,14 @@ class BudgetRun(DualRun):
 
     Parameters
     ----------
-    *data
+    evaluator, rule, task
         As for `DualRun`.
     max_support : int
     rng : RandomState
     """
 
-    def __init__(self, *data, max_support, rng):
-        super().__init__(*data)
+    def __init__(self, evaluator, rule, task, max_support, rng):
+        super().__init__(evaluator, rule, task)
         self.max_support, self.rng = max_support, rng
         # Earlier samples that this problem has learned from, also if only the mean
         # still needs them.
@@ -311,7 +328,7 @@ class BudgetRun(DualRun):
         if decision:
             self.history.mistakes[-1] += int(decision == MISTAKE)
             self.history.updates[-1] += 1
-            delta = rule.change(codes[place], rival, self.weights[numbers[place]])
+            delta = rule.change(codes[place], rival, self.sizes[numbers[place]])
             time = self.n_seen + position + place + 1
             self._update(self.n_old + numbers[place], delta, time)
         return place

@@ -20,7 +20,8 @@ from sklboolean._core.parameters import (
 )
 from sklboolean._core.progress import SILENT
 from sklboolean._core.validation import validate_boolean, validate_data_strict
-from sklboolean.kernels._dual_state import TOO_LONG, DualConfig, DualState
+from sklboolean.kernels._dual_mixing import TOO_LONG
+from sklboolean.kernels._dual_state import DualConfig, DualState
 from sklboolean.kernels._dual_training import RESOLUTION, UpdateRule
 from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel

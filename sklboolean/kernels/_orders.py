@@ -11,12 +11,14 @@ from sklboolean._core.base import History
 from sklboolean._core.calibration import calibrated_loss
 from sklboolean._core.held_out import stratified_folds
 from sklboolean._core.progress import SILENT
-from sklboolean.kernels._dual_state import DualState, join_tables, kernel_norms
+from sklboolean.kernels._dual_mixing import join_tables
+from sklboolean.kernels._dual_model import kernel_norms
+from sklboolean.kernels._dual_state import DualState
 from sklboolean.kernels._dual_training import (
     BudgetRun,
     DualRun,
+    PerceptronTask,
     UpdateRule,
-    largest_total,
 )
 from sklboolean.kernels._evaluators import GramRows, make_evaluator
 from sklboolean.kernels._feature_run import FeatureRun, FeatureWeights
@@ -141,6 +143,19 @@ class Orders:
 
     def _train_one(self, order, problem, max_iter, subset=None, progress=SILENT):
         """Train the perceptron of one problem in one order."""
+        task, evaluator = self._task(problem, subset), self.layout.evaluator
+        rng = np.random.RandomState((self.seed + order) % 2**32)
+        if self.max_support is not None:
+            run = BudgetRun(evaluator, self.rule, task, self.max_support, rng)
+        elif FeatureRun.is_exact(evaluator, task.rows, task.largest_total(max_iter)):
+            run = FeatureRun(evaluator, self.rule, task)
+        else:
+            run = DualRun(evaluator, self.rule, task)
+        run.train(max_iter, rng if self.shuffle else None, progress)
+        return run
+
+    def _task(self, problem, subset):
+        """Collect what the perceptron of one problem is trained on."""
         state, n_scores = self.state, self.rule.n_scores
         codes, sizes, rows = self.codes, self.sizes, self.layout.rows
         if state.config.n_problems > 1:
@@ -148,22 +163,11 @@ class Orders:
         if subset is not None:
             codes, sizes, rows = codes[subset], sizes[subset], rows.take(subset)
         scores = slice(problem * n_scores, (problem + 1) * n_scores)
-        new = ((0, 0), (0, len(codes)))
-        rng = np.random.RandomState((self.seed + order) % 2**32)
-        sums = state.coef[scores], state.coef_time_sums[scores]
-        sums = [np.pad(part, new) for part in sums]
-        samples = rows, codes.astype(np.int32), sizes
-        evaluator = self.layout.evaluator
-        data = evaluator, self.rule, *samples, *sums, state.n_seen
-        total = largest_total(sums[0], sizes, max_iter)
-        if self.max_support is not None:
-            run = BudgetRun(*data, max_support=self.max_support, rng=rng)
-        elif FeatureRun.is_exact(evaluator, rows, total):
-            run = FeatureRun(*data)
-        else:
-            run = DualRun(*data)
-        run.train(max_iter, rng if self.shuffle else None, progress)
-        return run
+        columns_to_add = ((0, 0), (0, len(codes)))
+        coef = np.pad(state.coef[scores], columns_to_add)
+        time_sums = np.pad(state.coef_time_sums[scores], columns_to_add)
+        codes = codes.astype(np.int32)
+        return PerceptronTask(rows, codes, sizes, coef, time_sums, state.n_seen)
 
     def choose_passes(self, max_iter):
         """Choose the number of passes by the log-loss on held-out samples.

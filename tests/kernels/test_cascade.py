@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from sklboolean.datasets import make_threshold
-from sklboolean.kernels._dual_state import mixing_weights
+from sklboolean.kernels._dual_mixing import mixing_weights
 
 
 def conjunctions(x, z):

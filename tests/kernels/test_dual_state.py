@@ -104,7 +104,7 @@ def test_prediction_prepares_the_state_once(layout, monkeypatch):
     expected = model.decision_function(X)
     made = []
     monkeypatch.setattr(
-        "sklboolean.kernels._dual_state.make_evaluator",
+        "sklboolean.kernels._dual_model.make_evaluator",
         lambda *args: made.append(1) or evaluators.make_evaluator(*args),
     )
     for i in range(5):
