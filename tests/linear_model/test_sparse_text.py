@@ -9,7 +9,7 @@ from sklboolean.linear_model._loop import OnlineLoop, shuffle_blocks
 from sklearn.base import clone
 
 from sklboolean import AveragedPerceptron, Winnow
-from sklboolean.linear_model import _base, _epochs
+from sklboolean.linear_model import _base
 from sklboolean.linear_model._data import pack_samples
 
 LEARNERS = [
@@ -106,7 +106,7 @@ def test_blocks_of_neighbours_stay_together(n, block, seed):
 @pytest.mark.parametrize("model", [AveragedPerceptron(), Winnow()], ids=str)
 @pytest.mark.parametrize("is_sorted", [False, True])
 def test_sorted_labels_are_not_shuffled_in_blocks(model, is_sorted, monkeypatch):
-    X, y = problem(n_samples=_epochs.LEAST_FOR_BLOCKS)
+    X, y = problem(n_samples=_base.LEAST_FOR_BLOCKS)
     if is_sorted:
         order = np.argsort(y, kind="stable")
         X, y = X[order], y[order]
@@ -116,7 +116,7 @@ def test_sorted_labels_are_not_shuffled_in_blocks(model, is_sorted, monkeypatch)
         called.append(arguments)
         shuffle_blocks(*arguments)
 
-    monkeypatch.setattr(_epochs, "shuffle_blocks", spy)
+    monkeypatch.setattr(_base, "shuffle_blocks", spy)
     model = clone(model).set_params(random_state=0).fit(X, y)
     assert bool(called) != is_sorted
     clone(model).fit(X[:-1], y[:-1])
@@ -141,7 +141,7 @@ def test_a_copy_of_some_samples_has_their_entries(samples, is_real):
 
 @pytest.mark.parametrize("model", [AveragedPerceptron(), Winnow()], ids=str)
 def test_a_few_of_many_samples_are_learned_as_if_alone(model):
-    X, y = problem(n_samples=_epochs.LEAST_FOR_BLOCKS)
+    X, y = problem(n_samples=_base.LEAST_FOR_BLOCKS)
     weights = (np.arange(len(y)) % 3 == 0).astype(float)
     model = clone(model).set_params(max_iter=2, shuffle=False)
     few, kept = clone(model).fit(X, y, weights), weights > 0
