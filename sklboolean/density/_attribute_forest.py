@@ -393,6 +393,17 @@ class ForestMixture:
     log_weights: np.ndarray
     exponents: np.ndarray
 
+    @property
+    def parents(self):
+        """Parents of the attributes; -1 for a root."""
+        return self.forest.parents
+
+    def tables(self):
+        """List the log-probabilities of each attribute, in a forest by itself."""
+        slices = self.forest.attributes.slices
+        pairs = zip(self.forest.tables, slices, strict=True)
+        return [table + self.exponents[:, here] for table, here in pairs]
+
     def _blocks(self, signs):
         """Yield slices of samples with the sums over each component."""
         n_components, n_values = self.exponents.shape

@@ -273,7 +273,12 @@ class TreeDistribution:
                 below[self.parents[bit]] += messages[bit]
         return messages, below, evidence
 
-    def log_density(self, signs):
+    def tables(self):
+        """List the log-probabilities of each bit; a root has one row of them."""
+        pairs = zip(self.log_tables, self.parents, strict=True)
+        return [table[: 1 if parent < 0 else 2] for table, parent in pairs]
+
+    def log_sums(self, signs):
         """Compute the log-probability of the known bits of each sample."""
         messages = self.upward(signs)[0]
         return messages[self.parents < 0, :, 0].sum(axis=0)
@@ -291,6 +296,16 @@ class TreeDistribution:
             above[bit] = np.logaddexp(rest[:, :1] + table[0], rest[:, 1:] + table[1])
         both = above + below
         return (both[:, :, 1] - both[:, :, 0]).T
+
+    def means(self, signs):
+        """Compute the mean sign of each bit given the known bits of its sample."""
+        return np.where(signs == 0, 2 * expit(self.log_odds(signs)) - 1, signs)
+
+    def draw(self, signs, rng):
+        """Draw the missing bits of each sample given its known bits."""
+        return self.complete(
+            signs, lambda odds: rng.uniform(size=len(odds)) < expit(odds)
+        )
 
     def complete(self, signs, choose, combine=np.logaddexp):
         """Fill in missing bits from the roots down.
@@ -533,10 +548,8 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
         mixture = fit_forest(signs, weights, attributes, alpha, self._max_iter)
         if self._attributes is not None:
             return mixture
-        forest, roots = mixture.forest, mixture.exponents.reshape(-1, 1, 2)
-        tables = [t + r for t, r in zip(forest.tables, roots, strict=True)]
-        log_tables = np.stack([np.broadcast_to(table, (2, 2)) for table in tables])
-        return TreeDistribution.from_tables(forest.parents, log_tables)
+        tables = [np.broadcast_to(table, (2, 2)) for table in mixture.tables()]
+        return TreeDistribution.from_tables(mixture.parents, np.stack(tables))
 
     def _set_state(self, state):
         self._state = state
@@ -546,33 +559,18 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
             return
         attributes = self._attributes
         firsts = np.append(attributes.columns[attributes.first_columns], -1)
-        self.parents_ = firsts[state.forest.parents][attributes.of_column]
-        self.probabilities_ = [
-            np.exp(table + state.exponents[:, here])
-            for table, here in zip(state.forest.tables, attributes.slices, strict=True)
-        ]
+        self.parents_ = firsts[state.parents][attributes.of_column]
+        self.probabilities_ = [np.exp(table) for table in state.tables()]
 
     def _fields(self):
-        state = self._state
-        if self._attributes is None:
-            parents = state.parents
-            own = zip(state.log_tables, parents, strict=True)
-            tables = [table[: 1 if parent < 0 else 2] for table, parent in own]
-        else:
-            parents = state.forest.parents
-            own = zip(state.forest.tables, self._attributes.slices, strict=True)
-            tables = [table + state.exponents[:, here] for table, here in own]
+        parents, tables = self._state.parents, self._state.tables()
         return super()._fields() | {"parents": parents, "log_probabilities": tables}
 
     def _log_density(self, signs):
-        if self._attributes is not None:
-            return self._state.log_sums(signs)
-        return self._state.log_density(signs)
+        return self._state.log_sums(signs)
 
     def _complete_by_means(self, signs, rng=None):
-        if self._attributes is not None:
-            return self._state.means(signs)
-        return super()._complete_by_means(signs)
+        return self._state.means(signs)
 
     def _log_odds(self, signs):
         return self._state.log_odds(signs)
@@ -583,8 +581,4 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
         return self._state.complete(signs, lambda odds: odds >= 0, np.maximum)
 
     def _complete_at_random(self, signs, rng):
-        if self._attributes is not None:
-            return self._state.draw(signs, rng)
-        return self._state.complete(
-            signs, lambda odds: rng.uniform(size=len(odds)) < expit(odds)
-        )
+        return self._state.draw(signs, rng)

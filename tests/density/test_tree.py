@@ -147,7 +147,7 @@ def test_very_many_children_that_contradict_each_other(n_children):
     odds = tree.log_odds(signs)[0, 0]
     assert odds == pytest.approx(2 * np.log((1 - p) / p), rel=1e-9)
     expected = true * np.log(1 - p) + false * np.log(p) - np.log(2)
-    assert tree.log_density(signs)[0] == pytest.approx(expected, rel=1e-12)
+    assert tree.log_sums(signs)[0] == pytest.approx(expected, rel=1e-12)
 
 
 def test_message_passing_takes_forests():
@@ -155,7 +155,7 @@ def test_message_passing_takes_forests():
     forest = TreeDistribution.from_tables(np.array([-1, -1, 1]), tables)
     signs = np.array([[1, -1, 0], [0, 0, 1]])
     expected = np.log([0.6 * 0.1, 0.1 * 0.2 + 0.9 * 0.7])
-    np.testing.assert_allclose(forest.log_density(signs), expected, rtol=1e-14)
+    np.testing.assert_allclose(forest.log_sums(signs), expected, rtol=1e-14)
     odds = forest.log_odds(signs)
     np.testing.assert_allclose(odds[:, 0], np.log(0.6 / 0.4), rtol=1e-13)
     assert odds[0, 2] == pytest.approx(np.log(0.2 / 0.8))
