@@ -325,10 +325,12 @@ class MutationRun:
     def pytest_runtestloop(self, session):
         items = session.items
         recorded = forked(lambda: self.record(items))
-        by_key = {mutant.key: mutant for mutant in self.mutants}
-        for index, seconds, keys in recorded:
-            for key in keys:
-                by_key[key].tests.append((seconds, index))
+        for mutant in self.mutants:
+            mutant.tests = [
+                (seconds, index)
+                for index, seconds, keys in recorded
+                if mutant.key in keys
+            ]
         counts = Counter()
         with self.options.output.open("w", encoding="utf-8") as output:
             for number, mutant in enumerate(self.mutants):
