@@ -332,6 +332,9 @@ def test_scores_are_real_numbers():
 
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
 def test_nan_and_infinity_are_no_labels_to_flip(odd):
+    for gap in [odd, None, Decimal("NaN"), Decimal("sNaN")]:
+        with pytest.raises(ValueError, match="y must not contain NaN, infinity"):
+            flip_labels(np.array([0, gap, 1], dtype=object), 0.5)
     with pytest.raises(ValueError, match="y must not contain NaN, infinity"):
         flip_labels([odd, 0.0, 1.0], 0.5)
     with pytest.raises(ValueError, match="classes must not contain NaN, infinity"):

@@ -1,6 +1,5 @@
 """What hostile arguments of functions found, and late finds of estimators, by name."""
 
-from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklboolean import (
 )
 from sklboolean.active_learning import align_probabilities, vote_shares
 from sklboolean.concepts import learn_conjunction_from_examples
-from sklboolean.datasets import flip_labels, make_dnf, make_threshold
+from sklboolean.datasets import make_dnf, make_threshold
 from sklboolean.kernels import cnf_kernel, disjunction_kernel, dnf_kernel
 from sklboolean.rules import extract_dnf
 from sklboolean.theory import (
@@ -140,14 +139,6 @@ def test_cosines_of_long_rows(layout):
     assert model.decision_function(layout(long)) == pytest.approx(
         model.coef_[0, 2] * np.where(Y, 1, -1)
     )
-
-
-@pytest.mark.parametrize(
-    "gap", [None, np.nan, Decimal("NaN"), Decimal("sNaN")], ids=str
-)
-def test_labels_that_are_missing_cannot_be_flipped(gap):
-    with pytest.raises(ValueError, match="y must not contain NaN, infinity"):
-        flip_labels(np.array([0, gap, 1], dtype=object), 0.5)
 
 
 def test_a_gain_beyond_integers_is_one_that_no_rule_has():
