@@ -5,6 +5,20 @@ and the rest stays CSR: a feature that few rows have costs less as a list of tho
 rows (postings) than as a bit in every row. Either way the counts are the same.
 """
 
+# The layouts, from the table of a user to the compiled loops:
+#
+# * words, uint64 of shape (n_samples, n_words): feature j of a sample is bit j % 64 of
+#   its word j // 64. Bits behind the last feature are 0, so popcounts need no mask.
+# * columns, uint64 of shape (n_features, ceil(n_samples / 64)): the transpose.
+# * `BitRows`: words, their popcounts, and for sparse data a CSR array of the features
+#   that are too rare for a bit.
+# * `BitColumns`: the right-hand side of a count. Panels of 32 samples, word by word,
+#   feed the registers of the popcount loops; postings list the samples of each rare
+#   feature.
+#
+# A count is popcount(row AND column) plus the common rare features. Every kernel and
+# score is a function of such counts, so all layouts give the same bits.
+
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -54,6 +68,7 @@ def pack_dense(X, threshold=0.0, name="X"):
     ValueError
         With ``threshold=None``, naming the first column with another value.
     """
+    # Booleans and bytes are packed by multiplication, other numbers by comparison.
     n_samples, n_features = X.shape
     words = np.empty((n_samples, max(1, -(-n_features // 64))), dtype=np.uint64)
     strict = threshold is None
@@ -85,6 +100,7 @@ def not_boolean_message(name, column, value):
 
 def unpack_words(words, n_features):
     """Return packed rows as a uint8 table of zeros and ones."""
+    # In little-endian order, byte by byte, bits stand in the order of the features.
     bytes_ = words.astype("<u8", copy=False).view(np.uint8)
     return np.unpackbits(bytes_, axis=1, bitorder="little", count=n_features)
 
@@ -280,6 +296,7 @@ class BitColumns:
         panels = np.empty((-(-n // PANEL), n_words, PANEL), dtype=np.uint64)
         fill_panels(rows.words, panels)
         postings = None if rows.rest is None else rows.rest.tocsc()
+        # Few columns are compared one by one, for which levels do not pay.
         levels = ()
         if rows.groups is not None and n > FEW_COLUMNS:
             levels = rows.groups, *rows.groups.column_levels(rows.words)
@@ -345,6 +362,8 @@ def choose_packed_features(frequencies):
     bit_of_feature : ndarray of shape (n_features,), int32
         The feature's bit, or -1 when it stays outside the words.
     """
+    # The share of pairs that share a feature is its squared frequency. Postings cost a
+    # step for each such pair, a word costs the same for all pairs.
     order = np.argsort(-frequencies, kind="stable")
     shared = np.add.reduceat(
         frequencies[order] ** 2, np.arange(0, max(1, len(order)), 64)

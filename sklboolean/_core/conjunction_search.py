@@ -6,6 +6,23 @@ absolute value, exactly or over a limited width. Where tables of the sums of all
 conjunctions are small enough, a scan of them takes its place and finds the same.
 """
 
+# A search goes through these steps:
+#
+# 1. `to_integers` writes the coefficients as integers times a unit, so that sums are
+#    exact, and the same in any order and on any processor.
+# 2. `ConjunctionSearch._race` compares the time that tables take, which is known, with
+#    a part of it that branch and bound may use. Whoever is done first gives the answer.
+# 3. Tables (`conjunction_table.py`) add up all short conjunctions and scan them. Branch
+#    and bound (`branch_and_bound.h`) extends covers, the samples that satisfy a
+#    conjunction, literal by literal. It drops a cover whose positive or negative
+#    coefficients alone cannot beat the list. Searches of limited width come first, and
+#    their lists are the seeds of the exact one.
+# 4. `_listed` turns literals into (feature, value) pairs, and sums into weights.
+#
+# Literals are numbered: feature j is j, its negation n_features + j. Covers are bits of
+# shape (n_words,), uint64, the samples of positive coefficients before the negative
+# ones.
+
 from functools import cached_property
 from itertools import chain
 from math import fsum
@@ -241,6 +258,8 @@ class SignLayout:
 
     def __init__(self, words, signs, groups, monotone):
         self.signs, self.words, self.n_features = signs, words, len(groups)
+        # Positive samples first, each side filled up to whole words, so that the sums
+        # of a cover over one side are those of some of its words.
         sides = [np.flatnonzero(is_side) for is_side in (signs > 0, signs < 0)]
         sides = [
             np.pad(side, (0, -len(side) % 64), constant_values=-1) for side in sides
@@ -273,6 +292,7 @@ class SignLayout:
 
     def serves(self, signs):
         """Whether samples of these signs are laid out, and half of all or more."""
+        # Samples without a coefficient may stay in the layout: their magnitude is 0.
         used = signs != 0
         return 2 * np.count_nonzero(used) >= np.count_nonzero(
             self.signs
@@ -318,6 +338,8 @@ class SignedSamples:
         """Search, and return the outcome."""
         search = self.make_search(task, part, seeds)
         deadline = None if until is None else monotonic() + until - time()
+        # The compiled loop returns after a slice, to look at the clock and for
+        # interrupts.
         slice_ = max(1, SLICE // (len(self.used) + 16))
         search.run(deadline, slice_, stopped, max_work)
         bound = 0.0 if search.is_complete else search.open_bound
@@ -389,6 +411,8 @@ def _group_tokens(columns, groups, monotone):
         count_ones(columns, ones)
         count_ones(union, covered)
         overlap = np.bincount(groups, ones, n_groups) > covered
+    # Groups whose features exclude each other in the samples need no name: their
+    # conjunctions have empty covers anyway.
     names = np.random.default_rng(0).integers(2, 2**63, n_groups, dtype=np.uint64)
     return np.where(overlap, names, np.uint64(0))[groups]
 
@@ -545,6 +569,7 @@ class ConjunctionSearch:
         if by_length:
             conjunctions = _best_of_each_length(conjunctions)
         is_rounded = bool((integers * unit != coefficients).any())
+        # Rounding moves each coefficient by half a unit at most.
         if bound:
             bound += is_rounded * len(coefficients) * factors.max() / 2
         listed = self._listed(conjunctions, unit, coefficients if is_rounded else None)
@@ -604,6 +629,7 @@ class ConjunctionSearch:
         if is_late:
             return self._branch_and_bound(integers, task, limits)
         if nanoseconds > QUICK_TABLE and not self.lost_races:
+            # Losing a race costs a third more at most, and only once.
             share = min(nanoseconds / 3, limits.max_work)
             at_most = limits._replace(max_work=share)
             widths = [width for width in WIDTHS if width * of_width < share]

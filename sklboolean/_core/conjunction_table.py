@@ -7,6 +7,23 @@ samples is counted by its negation. Of one-hot columns the most frequent is not 
 its sums are what the others leave.
 """
 
+# A table holds, for each length k up to 4, one float64 array of C(n_features, k) sums.
+# Places u1 < ... < uk have the rank C(u1, 1) + ... + C(uk, k) there. The steps:
+#
+# 1. Lay out. A place is a feature: the most frequent first, those that are left out
+#    last. A feature that is true in more than half of the samples is inverted, so each
+#    sample has few ones.
+# 2. Add. Each sample adds its value to the sums of the conjunctions of its ones: one by
+#    one (``scatter``), by blocks of features whose bits are the number of a bin
+#    (``sum_blocks``), or, for few different values, by counting covers (``count``).
+#    `TableCost` knows the time of each before anything is done.
+# 3. Complete. Of one-hot columns exactly one is true, so the sums with the one that was
+#    left out are sums of shorter conjunctions less those with the others.
+# 4. Scan. sum(A and not b) = sum(A) - sum(A and b) gives all signs; the best are kept.
+#
+# Invariant: values are whole numbers below 2**53 in total, so sums are exact in float64
+# and do not depend on the order of additions, on blocks or on threads.
+
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
@@ -117,6 +134,9 @@ def one_hot_runs(columns, n_samples):
     """
     ones = np.empty(len(columns), dtype=np.int32)
     count_ones(columns, ones)
+    # Columns that are a partition of the samples have as many ones as there are
+    # samples, so the cumulated ones tell where a run that begins at ``first`` would
+    # have to end.
     ends, runs, first = np.r_[0, np.cumsum(ones, dtype=np.int64)], [], 0
     while first < len(columns) and n_samples:
         end = ends[first] + n_samples
@@ -280,6 +300,7 @@ class ConjunctionTable:
         distinct : iterable of float, or None
             All values but 0, where they are few.
         """
+        # Choose the cheaper of counting covers and adding sample by sample.
         n_used = np.count_nonzero(values)
         sums[0][0] += values.sum()
         if distinct is not None:
@@ -387,6 +408,7 @@ class RunningSums:
     def move_to(self, part):
         """Make the sums those of a part."""
         changed = part != self.part
+        # Starting from nothing costs less than the samples that come and go.
         if np.count_nonzero(changed) > np.count_nonzero(part):
             self.sums = [np.zeros_like(sums) for sums in self.sums]
             changed = part
@@ -434,6 +456,7 @@ class RunningSums:
 
     def _scan(self, length, floor, monotone, n_wanted=1, extended=None):
         """Find the best conjunctions of one length."""
+        # Factors of 0 leave out all other lengths.
         table, factors = self.table, np.append(np.zeros(length), 1.0)
         task = SearchTask(n_wanted, "positive", factors, floor, monotone, n_wanted > 1)
         if extended is None:
@@ -450,6 +473,7 @@ class RunningSums:
         literals = np.array([parent for parent, _ in parents])
         places = table.place_of[literals % table.n_features].astype(np.int64)
         is_true = (literals < table.n_features) != table.inverted[places]
+        # Bit j of a sign says whether place j of the parent is true.
         signs = is_true @ (1 << np.arange(length - 1))
         extended = places, signs, self.part_values, np.empty(table.n_features)
         return self._scan(length, floor, monotone, extended=extended)

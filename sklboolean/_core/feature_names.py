@@ -5,6 +5,11 @@
 a feature of its own.
 """
 
+# Names are read back by patterns, and bounds of one column are merged: "age <= 44.5"
+# and "age > 16" become "16 < age <= 44.5". Missing values satisfy no bound, but the
+# negation of each. So a negated bound is turned round only where a missing value is
+# excluded.
+
 import re
 from functools import cached_property
 from typing import NamedTuple

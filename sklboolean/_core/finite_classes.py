@@ -4,6 +4,11 @@ For each sample a class gives the set of hypotheses that accept it. Majority vot
 version spaces are then counts and intersections of such sets.
 """
 
+# Sets of hypotheses are uint64 of shape (n_samples, ceil(n_hypotheses / 64)): bit j of
+# row i says that hypothesis j accepts sample i. A vote is a popcount, and a version
+# space an intersection. Mistakes are counted in planes: plane b holds bit b of the
+# count of every hypothesis, and a mistake is added to all of them by ripple carry.
+
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from math import comb
@@ -266,14 +271,14 @@ class MistakeCounts:
             if weight >> digit & 1:
                 self._add_power(wrong, digit)
 
-    def _add_power(self, wrong, place):
-        """Add ``2 ** place``, by ripple carry through the planes."""
-        missing = place - len(self.planes)
+    def _add_power(self, wrong, digit):
+        """Add ``2 ** digit``, by ripple carry through the planes."""
+        missing = digit - len(self.planes)
         if missing > 0:
             more = np.zeros((missing, self.planes.shape[1]), dtype=np.uint64)
             self.planes = np.vstack([self.planes, more])
         carry = wrong
-        for plane in self.planes[place:]:
+        for plane in self.planes[digit:]:
             # The right side is computed before the plane changes.
             plane[:], carry = plane ^ carry, plane & carry
             if not carry.any():

@@ -1,5 +1,9 @@
 """Checks of labels, and the numbers of their classes."""
 
+# Labels become ``classes``, sorted, and ``codes``, the place of each label among them,
+# intp of shape (n_samples,). Models know codes only. Labels of any type that can be
+# sorted are welcome; those of later calls must be among the first ones.
+
 from contextlib import contextmanager
 
 import numpy as np
@@ -43,6 +47,7 @@ def distinct_labels(y, name="y"):
 
 def _sorted_classes(y):
     """Find the sorted labels, and the place of each label among them."""
+    # Counting takes one pass over the labels; sorting takes several.
     if y.dtype.kind in "biu" and len(y):
         low, high = int(y.min()), int(y.max())
         if high - low <= MOST_COUNTED and high < 2**63:
@@ -78,6 +83,7 @@ def encode_classes(y, classes=None, *, min_classes=2):
         and for labels outside ``classes``.
     """
     # Integers and bools are classes: no need to test each of them.
+    # ``type_of_target`` looks at each label, so it is asked only where it may object.
     kind = "multiclass"
     if y.dtype.kind not in "biu" or y.ndim != 1:
         kind = target_type(y)
@@ -95,6 +101,7 @@ def encode_classes(y, classes=None, *, min_classes=2):
         return classes, codes
     require(len(classes), "classes_ is empty")
     with comparable_labels(y, classes=classes):
+        # Labels behind the last class are compared with the first, and differ.
         codes = np.searchsorted(classes, y)
         codes[codes == len(classes)] = 0
         unknown = classes[codes] != y

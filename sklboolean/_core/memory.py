@@ -95,6 +95,7 @@ def bytes_left(estimator, X, y=None):
             "bound of its memory is known. Set C, if the estimator has one. Or open "
             f"the table without memory_limit. {remedy}."
         )
+    # The cost is linear in the samples; its two numbers are measured by a slow test.
     of_each = cost.of_each(X, y)
     n_bytes = limit - cost.of_all(X, y) - of_each * len(X)
     if n_bytes < 0:

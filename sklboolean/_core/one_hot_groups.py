@@ -63,12 +63,15 @@ class OneHotGroups:
         columns = transpose_words(words, 64 * words.shape[1])
         frequencies = np.empty(len(columns), dtype=np.int32)
         count_ones(columns, frequencies)
+        # Greedy colouring: two features clash if a sample has both. Frequent ones come
+        # first, as they clash with most others.
         order = np.argsort(-frequencies, kind="stable")
         samples_of_group = np.zeros((MOST_GROUPS, columns.shape[1]), dtype=np.uint64)
         n_levels = np.zeros(MOST_GROUPS, dtype=np.int64)
         group, level = np.zeros((2, len(columns)), dtype=np.uint8)
         for feature in order[: np.count_nonzero(frequencies)]:
             clashes = (samples_of_group & columns[feature]).any(axis=1)
+            # A group is full when a byte holds no more levels.
             clashes |= n_levels == MOST_LEVELS
             if clashes.all():
                 return None

@@ -4,6 +4,10 @@ scipy trusts the index arrays of a sparse matrix, and so do compiled loops: one 
 out of range reads and writes anywhere.
 """
 
+# A matrix is sound if its index arrays have the lengths that its shape asks for, begin
+# at 0, never fall, and hold no number beyond the shape. Checking takes one pass over
+# the indices and changes nothing: the arrays are the user's.
+
 import numpy as np
 from scipy import sparse
 
@@ -84,6 +88,7 @@ def trim_sparse(X):
     """
     if not sparse.issparse(X) or X.format not in ("csr", "csc"):
         return X
+    # What is compared is the length that indptr states, not that of the arrays.
     n_stored = X.indptr[-1]
     is_trim = len(X.data) == len(X.indices) == n_stored
     fits = max(n_stored, *X.shape) <= LARGEST_INDEX

@@ -3,6 +3,17 @@
 Errors name the argument, the column or sample, and the fix.
 """
 
+# What a user passes goes through these steps, in this order:
+#
+# 1. `_plain_data`: an array that nothing would change is returned as it is. Most
+#    predictions end here, after a microsecond.
+# 2. `check_stored`: what scikit-learn would convert without a word, or refuse in words
+#    of numpy, is refused first: dicts, masked arrays, dates, damaged sparse matrices.
+# 3. ``validate_data`` of scikit-learn, inside contexts that add the name of the column.
+# 4. Sparse results are trimmed and checked again; NaN and infinity are named.
+# 5. `as_boolean`: numbers become words of 64 bits by ``binarize``, sparse matrices CSR
+#    arrays of the true entries. Behind this line nothing is checked again.
+
 import sys
 import warnings
 from contextlib import suppress
@@ -32,6 +43,7 @@ from sklboolean._core.sparse_structure import (
 
 def check_array_strict(X, name="X", *, ensure_all_finite=True, **options):
     """Check the data of a function: ``check_array`` and what it leaves unchecked."""
+    # Finite numbers are checked at the end, where the column can be named.
     X_array = check_stored(X, name)
     options |= {"input_name": name, "ensure_all_finite": False}
     dtype = options.get("dtype", "numeric")
@@ -114,6 +126,8 @@ def _validate_named(estimator, X, y, *, reset=True, **options):
             f"The feature names should match those that were passed during fit, but "
             f"X has {now!r} in the place of {before!r}."
         )
+    # ``validate_data`` compares names of data frames only, and warns where it sees
+    # none.
     nameless = copy(estimator)
     vars(nameless).pop("feature_names_in_", None)
     return validate_data(nameless, X, y, reset=False, **options)
@@ -216,6 +230,7 @@ def check_stored(X, name):
     if hasattr(X, "fetchnumpy"):
         raise ValueError(f"{name} is a relation of DuckDB. Pass {name}.df().")
     is_frame = hasattr(X, "columns") and hasattr(X, "dtypes")
+    # A categorical column is as good as the type of its levels.
     dtypes = list(X.dtypes) if is_frame else [getattr(X, "dtype", None)]
     for number, dtype in enumerate(dtypes):
         dtype = getattr(getattr(dtype, "categories", None), "dtype", dtype)
@@ -263,6 +278,7 @@ def check_finite(table, given, name="X", ensure_all_finite=True):
         assert_all_finite(table, allow_nan=ensure_all_finite == "allow-nan")
         return
     except ValueError as error:
+        # scikit-learn's message is about the whole table; find the first column.
         has_nan = "NaN" in str(error)
     is_refused = is_missing if has_nan else np.isinf
     if sparse.issparse(table):
@@ -357,6 +373,7 @@ def as_boolean(X, binarize=0.0, name="X"):
     if not sparse.issparse(X):
         return pack_dense(X, binarize, name)
     check_sparse_size(X, name)
+    # Two entries of one cell are added up before they are compared with the threshold.
     X = without_duplicates(sparse.csr_array(X))
     if binarize is None:
         not_bits = np.flatnonzero((X.data != 0) & (X.data != 1))
@@ -432,6 +449,7 @@ def warn_of_lost_columns(estimator, X, always, binarize):
     binarize : float or None
         The threshold.
     """
+    # First, signed numbers of which only the sign is left.
     if X.dtype.kind in "fi" and binarize == 0 and X.size and X.min() < 0:
         lowest = X.min(axis=0)
         # Columns of -1 and 1 lose nothing, and another threshold was chosen.
@@ -468,6 +486,7 @@ def warn_of_lost_columns(estimator, X, always, binarize):
 
 def warn_user(message, category=UserWarning):
     """Warn at the line of the user's code that called the package."""
+    # Go up to the first frame that is not in one of these packages.
     frame, level = sys._getframe(1), 2
     inner = ("sklboolean", "sklearn", "joblib", "contextlib")
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in inner:

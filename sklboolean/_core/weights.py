@@ -1,5 +1,8 @@
 """Sample weights and class weights."""
 
+# A weight counts a sample as so many. Samples of weight 0 are as good as absent, so at
+# least one weight must be positive, and sums must stay finite in float64.
+
 from numbers import Real
 
 import numpy as np
