@@ -239,8 +239,8 @@ class IncrementalClassifier(TableScoreMixin, ClassifierMixin, BaseEstimator):
         weights = None
         if sample_weight is not None:
             weights = checked_weights(sample_weight, len(codes))
-            kept = np.flatnonzero(weights)
-            data, codes, weights = data[kept], codes[kept], weights[kept]
+            weighted = np.flatnonzero(weights)
+            data, codes, weights = data[weighted], codes[weighted], weights[weighted]
         state = self._state.copy() if resume else self._init_state()
         self._train(state, data, codes, weights)
         self._store(state)
@@ -480,22 +480,25 @@ class OnlineClassifier(
         multiplied by the ratio of the two models' mean absolute scores on samples that
         both were trained on. Neither the model nor the user's random numbers change.
         """
-        second, (step, part) = copy(self), self._second_model
+        second, (step, fewer_passes) = copy(self), self._second_model
         if one_pass or self.max_iter == 1:
             step = 8
-        second.max_iter = max(1, self.max_iter // part)
+        second.max_iter = max(1, self.max_iter // fewer_passes)
         vars(second).update(self._of_second_model())
         samples = np.arange(len(codes)) if samples is None else samples
         rng = np.random.default_rng(0)
-        own, others = one_of_each_few(samples, codes[samples], step, rng)
+        train_index, test_index = one_of_each_few(samples, codes[samples], step, rng)
         trained, _ = second._train(
-            second._init_state(), data, codes, weights, np.sort(own), one_pass
+            second._init_state(), data, codes, weights, np.sort(train_index), one_pass
         )
-        own, others = own[:: len(own) // N_SCALE_SCORES + 1], every_few(others, rng)
-        scores = second._scores(trained, data, np.append(own, others))
-        scores = to_scale_of(second._scores(state, data, own), scores)
+        train_index, test_index = (
+            train_index[:: len(train_index) // N_SCALE_SCORES + 1],
+            every_few(test_index, rng),
+        )
+        scores = second._scores(trained, data, np.append(train_index, test_index))
+        scores = to_scale_of(second._scores(state, data, train_index), scores)
         weights = np.ones(len(codes)) if sample_weight is None else sample_weight
-        return scores, codes[others], weights[others]
+        return scores, codes[test_index], weights[test_index]
 
     def _calibrate(self, held_out, resume=False):
         """Fit the slope to scores computed before training on their samples.

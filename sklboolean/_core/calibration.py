@@ -47,9 +47,9 @@ def predicted_codes(scores, *, tie=0):
 def places_in_class(codes):
     """Count for each sample the earlier ones of its class."""
     order, counts = np.argsort(codes, kind="stable"), np.bincount(codes)
-    place = np.empty(len(codes), dtype=np.int64)
-    place[order] = np.arange(len(codes)) - (np.cumsum(counts) - counts)[codes[order]]
-    return place
+    earlier = np.empty(len(codes), dtype=np.int64)
+    earlier[order] = np.arange(len(codes)) - (np.cumsum(counts) - counts)[codes[order]]
+    return earlier
 
 
 def held_out_parts(codes, weights, n_parts=4, number=0):
@@ -129,9 +129,9 @@ def fit_slope(scores, codes, weights=None):
             first, second = -(gains @ wrong), squares @ (wrong - wrong**2)
         else:
             shares = softmax(-slope * leads, axis=1)
-            own = (shares * leads).sum(axis=1)
-            first = -(weights @ own)
-            second = weights @ ((shares * leads**2).sum(axis=1) - own**2)
+            mean_leads = (shares * leads).sum(axis=1)
+            first = -(weights @ mean_leads)
+            second = weights @ ((shares * leads**2).sum(axis=1) - mean_leads**2)
         imagined = tanh(slope / 2)
         first += imagined
         second += (1 - imagined**2) / 2
@@ -153,10 +153,10 @@ def probabilities(scores, slope):
     slope : float
     """
     if scores.ndim == 1:
-        found = np.column_stack([expit(-slope * scores), expit(slope * scores)])
+        shares = np.column_stack([expit(-slope * scores), expit(slope * scores)])
         # A tie that predicts the second class: its probability is the larger one.
-        found[(scores > 0) & (found[:, 1] == 0.5), 1] = np.nextafter(0.5, 1)
-        return found
+        shares[(scores > 0) & (shares[:, 1] == 0.5), 1] = np.nextafter(0.5, 1)
+        return shares
     return softmax(slope * scores, axis=1)
 
 
@@ -169,8 +169,8 @@ def calibrated_loss(scores, codes, weights):
         As for `fit_slope`.
     """
     shares = probabilities(scores, fit_slope(scores, codes, weights))
-    own = np.maximum(shares[np.arange(len(codes)), codes], SMALLEST)
-    return float(-np.average(np.log(own), weights=weights))
+    label_shares = np.maximum(shares[np.arange(len(codes)), codes], SMALLEST)
+    return float(-np.average(np.log(label_shares), weights=weights))
 
 
 def last_scored(samples, sample_weight, n_samples):

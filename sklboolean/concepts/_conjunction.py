@@ -55,8 +55,8 @@ class EliminationState:
         n_mistakes : int
             Mistakes when every sample is predicted before its label is used.
         """
-        kept = np.where(positive[:, None], literals, EVERY_BIT)
-        path = np.bitwise_and.accumulate(np.vstack([self.literals, kept]), axis=0)
+        narrowed = np.where(positive[:, None], literals, EVERY_BIT)
+        path = np.bitwise_and.accumulate(np.vstack([self.literals, narrowed]), axis=0)
         accepted = ((literals & path[:-1]) == path[:-1]).all(axis=1)
         self.literals = path[-1]
         return int(np.count_nonzero(accepted != positive))
@@ -169,10 +169,10 @@ class ConjunctionClassifier(ExportMixin, DecisionClassifierMixin, ConceptClassif
             self._warn(state, n_wrong)
 
     def _warn(self, state, n_wrong):
-        verb, kept = ("rejects", 0) if self.target == "disjunction" else ("accepts", 1)
+        verb, code = ("rejects", 0) if self.target == "disjunction" else ("accepts", 1)
         warn_user(
             f"No {self.target} classifies all samples correctly. The one that {verb} "
-            f"every sample of class {self.classes_.tolist()[kept]!r}, "
+            f"every sample of class {self.classes_.tolist()[code]!r}, "
             f"{self._formula_text(state)!r}, also {verb} {n_wrong} samples of the "
             "other class. For noisy labels use Winnow or AveragedPerceptron."
         )
@@ -198,7 +198,7 @@ class ConjunctionClassifier(ExportMixin, DecisionClassifierMixin, ConceptClassif
         literals = [(int(j), True) for j in self.positive_features_]
         literals += [(int(j), False) for j in self.negated_features_]
         is_disjunction = self.target == "disjunction"
-        terms = [(one,) for one in literals] if is_disjunction else [tuple(literals)]
+        terms = [(x,) for x in literals] if is_disjunction else [tuple(literals)]
         rejected, accepted = self._side_probabilities()
         default, label = class_labels(self)
         return FirstRule(

@@ -181,15 +181,15 @@ def teaching_set(positive, negative, n_features) -> tuple[np.ndarray, np.ndarray
     """
     n = check_integer(n_features, "n_features", 1)
     needed = np.zeros(n, dtype=bool)
-    wanted = np.zeros(n, dtype=bool)
+    needed_value = np.zeros(n, dtype=bool)
     for name, features, value in (("positive", positive, 1), ("negative", negative, 0)):
         for feature in features:
             j = check_integer(feature, f"a feature in {name}", 0, n - 1)
-            if needed[j] and wanted[j] != value:
+            if needed[j] and needed_value[j] != value:
                 raise ValueError(f"Feature {j} is both positive and negative.")
-            needed[j], wanted[j] = True, value
+            needed[j], needed_value[j] = True, value
     accepted = np.stack(
-        [np.where(needed, wanted, False), np.where(needed, wanted, True)]
+        [np.where(needed, needed_value, False), np.where(needed, needed_value, True)]
     )
     rejected = np.repeat(accepted[:1], needed.sum(), axis=0)
     rejected[np.arange(len(rejected)), np.flatnonzero(needed)] ^= True

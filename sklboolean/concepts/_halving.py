@@ -99,12 +99,16 @@ def _whole_weights(sample_weight, n_samples):
     """Convert sample weights to a list of int."""
     if sample_weight is None:
         return [1] * n_samples
-    odd = np.flatnonzero(sample_weight != np.rint(sample_weight))
-    if len(odd) or sample_weight.sum() >= 2**53:
-        found = f"got {sample_weight[odd[0]]:g}" if len(odd) else "their sum is larger"
+    fractions = np.flatnonzero(sample_weight != np.rint(sample_weight))
+    if len(fractions) or sample_weight.sum() >= 2**53:
+        problem = (
+            f"got {sample_weight[fractions[0]]:g}"
+            if len(fractions)
+            else "their sum is larger"
+        )
         raise ValueError(
             "HalvingClassifier counts mistakes: sample_weight must hold integers with "
-            f"a sum below 2**53; {found}."
+            f"a sum below 2**53; {problem}."
         )
     return sample_weight.astype(np.int64).tolist()
 

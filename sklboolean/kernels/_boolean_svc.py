@@ -120,16 +120,16 @@ def gather(solutions, numbers):
     intercept : ndarray of shape (n_scores,), float64
     """
     used = np.zeros(len(numbers), dtype=bool)
-    for own, solution in solutions:
-        used[own[solution.coef != 0]] = True
+    for samples, solution in solutions:
+        used[samples[solution.coef != 0]] = True
     order = np.flatnonzero(used)
     order = order[np.argsort(numbers[order])]
-    place = np.empty(len(numbers), dtype=np.int64)
-    place[order] = np.arange(len(order))
+    support_position = np.empty(len(numbers), dtype=np.int64)
+    support_position[order] = np.arange(len(order))
     coef = np.zeros((len(solutions), len(order)))
-    for row, (own, solution) in zip(coef, solutions, strict=True):
-        has_part = solution.coef != 0
-        row[place[own[has_part]]] = solution.coef[has_part]
+    for row, (samples, solution) in zip(coef, solutions, strict=True):
+        is_support = solution.coef != 0
+        row[support_position[samples[is_support]]] = solution.coef[is_support]
     intercept = np.array([solution.intercept for _, solution in solutions])
     return numbers[order], coef, intercept
 
@@ -151,14 +151,14 @@ def scores_of_classes(scores, pairs):
     if pairs is None:
         return scores if scores.shape[1] > 1 else scores[:, 0]
     # Each class has its pairs in one row: as the first of a pair, then as the second.
-    own = np.argsort(np.concatenate(np.transpose(pairs)), kind="stable")
-    own = own.reshape(1 + pairs[-1][1], -1)
-    smallest = np.empty((len(scores), len(own)))
-    step = max(1, ENTRIES_AT_A_TIME // own.size)
+    columns_of_class = np.argsort(np.concatenate(np.transpose(pairs)), kind="stable")
+    columns_of_class = columns_of_class.reshape(1 + pairs[-1][1], -1)
+    smallest = np.empty((len(scores), len(columns_of_class)))
+    step = max(1, ENTRIES_AT_A_TIME // columns_of_class.size)
     for first in range(0, len(scores), step):
-        part = scores[first : first + step]
-        both = np.concatenate([-part, part], axis=1)
-        both[:, own].min(axis=2, out=smallest[first : first + step])
+        pair_scores = scores[first : first + step]
+        both = np.concatenate([-pair_scores, pair_scores], axis=1)
+        both[:, columns_of_class].min(axis=2, out=smallest[first : first + step])
     return smallest
 
 
@@ -456,30 +456,34 @@ class BooleanSVC(
     def _solve(self, bits, codes, weights, progress=SILENT):
         """Solve the dual of each score; list the samples and the solution of each."""
         n_classes, pairs = len(self.classes_), self._pairs()
-        box, whole = self.C_ * weights, np.arange(len(codes))
+        box, all_samples = self.C_ * weights, np.arange(len(codes))
 
         def solve(first, second, report=None):
-            own = whole
+            samples = all_samples
             if first is not None:
-                own = np.flatnonzero((codes == first) | (codes == second))
-            part = bits if len(own) == len(whole) else bits.part(own)
-            y = np.where(codes[own] == second, 1.0, -1.0)
-            return own, solve_dual(part, y, box[own], self.tol, MAX_BLOCKS, report)
+                samples = np.flatnonzero((codes == first) | (codes == second))
+            kernel_of_samples = (
+                bits if len(samples) == len(all_samples) else bits.part(samples)
+            )
+            y = np.where(codes[samples] == second, 1.0, -1.0)
+            return samples, solve_dual(
+                kernel_of_samples, y, box[samples], self.tol, MAX_BLOCKS, report
+            )
 
         if n_classes == 2:
             return [solve(0, 1, lambda gap: progress.step(lambda: f"gap {gap:.3g}"))]
         problems = pairs or [(None, k) for k in range(n_classes)]
         progress.count("pair" if pairs else "class", len(problems))
-        found = (solve(*problem) for problem in problems)
+        results = (solve(*problem) for problem in problems)
         if len(codes) >= LEAST_FOR_THREADS and count_threads(self.n_jobs) > 1:
             parallel = Parallel(
                 n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
             )
-            found = parallel(delayed(solve)(*problem) for problem in problems)
+            results = parallel(delayed(solve)(*problem) for problem in problems)
         solutions = []
-        for one in found:
-            solutions.append(one)
-            progress.step(partial("gap {:.3g}".format, one[1].gap))
+        for result in results:
+            solutions.append(result)
+            progress.step(partial("gap {:.3g}".format, result[1].gap))
         return solutions
 
     def _set_fitted_attributes(self, kernel, table, numbers, solutions):
@@ -522,11 +526,11 @@ class BooleanSVC(
     def _scores_of_part(self, bits, codes, weights, test):
         """Train a machine on the samples that have weights, and score others."""
         train = np.flatnonzero(weights)
-        part = bits.part(train)
-        solutions = self._solve(part, codes[train], weights[train])
+        train_bits = bits.part(train)
+        solutions = self._solve(train_bits, codes[train], weights[train])
         support, coef, intercept = gather(solutions, np.arange(len(train)))
-        part = part.part(support).with_threads(self.n_jobs)
-        scores = part.scores(coef, bits.take(test)).T + intercept
+        train_bits = train_bits.part(support).with_threads(self.n_jobs)
+        scores = train_bits.scores(coef, bits.take(test)).T + intercept
         return scores_of_classes(scores, self._pairs())
 
     def decision_function(self, X) -> np.ndarray:

@@ -190,16 +190,16 @@ class DualModel:
         slack = rounding_slack(len(deltas)) if certified else 0.0
         votes = np.zeros((len(queries), n_scores), dtype=np.int64)
         undecided = np.zeros(len(queries), dtype=np.uint8)
-        run = np.ascontiguousarray(positions), numbers.astype(np.int32)
-        run = *run, deltas.astype(np.float64), survivals
+        updates = np.ascontiguousarray(positions), numbers.astype(np.int32)
+        updates = *updates, deltas.astype(np.float64), survivals
         state = np.empty((2 * n_scores, 1))
-        hypotheses = Hypotheses(*run, slack, state)
+        hypotheses = Hypotheses(*updates, slack, state)
         step = max(1, PAIRS_AT_A_TIME // max(1, len(rows)))
         for first in range(0, len(queries), step):
-            part = slice(first, min(first + step, len(queries)))
-            columns = evaluator.columns(queries.take(part))
+            query_slice = slice(first, min(first + step, len(queries)))
+            columns = evaluator.columns(queries.take(query_slice))
             K = np.ascontiguousarray(evaluator.matrix(rows, columns).T)
-            hypotheses.vote(K, votes[part], undecided[part])
+            hypotheses.vote(K, votes[query_slice], undecided[query_slice])
         for i in np.flatnonzero(undecided).tolist():
             counts = evaluator.counts(rows, queries.take(slice(i, i + 1)))
             terms = zip(positions, numbers, deltas, strict=True)

@@ -183,11 +183,13 @@ class DualState:
         needed = coef.any(axis=0) | time_sums.any(axis=0)
         history = self.update_history
         if self.config.average == "voted":
-            parts = [history]
-            for part, run in enumerate(runs):
-                offset = np.array([[0], [part * self.config.n_scores // len(runs)]])
-                parts += [np.vstack([c[:2] + offset, c[2:]]) for c in run.changes]
-            history = np.concatenate(parts, axis=1)
+            histories = [history]
+            for run_number, run in enumerate(runs):
+                offset = np.array(
+                    [[0], [run_number * self.config.n_scores // len(runs)]]
+                )
+                histories += [np.vstack([c[:2] + offset, c[2:]]) for c in run.changes]
+            history = np.concatenate(histories, axis=1)
             needed[history[0]] = True
             history[0] = (np.cumsum(needed) - 1)[history[0]]
         table = None if table is None else table[needed]

@@ -55,8 +55,8 @@ class UpdateRule:
         # The kept scores are divided by 2**shift, and so is the diagonal.
         root = np.sqrt(np.maximum(evaluator.diagonal(rows), 0))
         half = evaluator.shift // 2
-        odd = np.sqrt(2.0) if evaluator.shift % 2 else 1.0
-        return np.ldexp(margin * root / odd, -half)
+        root_of_odd_shift = np.sqrt(2.0) if evaluator.shift % 2 else 1.0
+        return np.ldexp(margin * root / root_of_odd_shift, -half)
 
     def decide(self, values, scale, code, own_value):
         """Decide from exact scores.
@@ -226,14 +226,19 @@ class DualRun:
                 break
             first = position - position % PANEL
             block = slice(first, min(first + BLOCK, len(order)))
-            part = rows.take(block)
-            deltas = self._run_block(part, order[block], scores, first, position)
+            block_rows = rows.take(block)
+            deltas = self._run_block(block_rows, order[block], scores, first, position)
             position = block.stop
             touched = np.flatnonzero(deltas.any(axis=0))
             # In the last epoch the examples before the block are finished.
             skip = (0 if last else first, block.stop)
-            own, terms = part.take(touched), self._terms(deltas[:, touched])
-            self.evaluator.add(own, terms, columns, scores, skip=skip, exact=self.exact)
+            changed_rows, terms = (
+                block_rows.take(touched),
+                self._terms(deltas[:, touched]),
+            )
+            self.evaluator.add(
+                changed_rows, terms, columns, scores, skip=skip, exact=self.exact
+            )
         self.scores[:, order] = scores
 
     def _scored(self, scores, numbers):
@@ -304,34 +309,34 @@ class BudgetRun(DualRun):
         position = 0
         while position < len(order):
             window = order[position : position + WINDOW]
-            place = self._learn_first(window, position)
-            position += len(window) if place is None else place + 1
+            n_passed = self._learn_first(window, position)
+            position += len(window) if n_passed is None else n_passed + 1
 
     def _learn_first(self, numbers, position):
         """Learn from the window's first example that needs it; return its place."""
-        rule, table, held = self.rule, self.evaluator.table, self.held
-        rows, coef = self.rows.take(self.n_old + numbers), self.coef[:, held]
+        rule, table, members = self.rule, self.evaluator.table, self.held
+        rows, coef = self.rows.take(self.n_old + numbers), self.coef[:, members]
         total = int(np.abs(coef).sum(axis=1).max(initial=0))
         certified = table is not None and not table.is_exact_in_float64(total)
-        self.slack = rounding_slack(len(held)) if certified else 0.0
+        self.slack = rounding_slack(len(members)) if certified else 0.0
         terms = self._terms(coef)
         scores = np.zeros((len(terms), len(rows)))
-        support, columns = self.rows.take(held), self.evaluator.columns(rows)
+        support, columns = self.rows.take(members), self.evaluator.columns(rows)
         self.evaluator.add(support, terms, columns, scores, exact=not certified)
         codes = self.codes[numbers]
-        place, decision, rival = self._scored(scores, numbers).next_update(0)
-        if place == len(numbers):
+        index, decision, rival = self._scored(scores, numbers).next_update(0)
+        if index == len(numbers):
             return None
         if decision == UNDECIDED:
-            row = rows.take(slice(place, place + 1))
-            decision, rival = self._decide_exactly(held, row, codes[place])
+            row = rows.take(slice(index, index + 1))
+            decision, rival = self._decide_exactly(members, row, codes[index])
         if decision:
             self.history.mistakes[-1] += int(decision == MISTAKE)
             self.history.updates[-1] += 1
-            delta = rule.change(codes[place], rival, self.sizes[numbers[place]])
-            time = self.n_seen + position + place + 1
-            self._update(self.n_old + numbers[place], delta, time)
-        return place
+            delta = rule.change(codes[index], rival, self.sizes[numbers[index]])
+            time = self.n_seen + position + index + 1
+            self._update(self.n_old + numbers[index], delta, time)
+        return index
 
     def _update(self, row, delta, time):
         self.coef[:, row] += delta
@@ -339,7 +344,7 @@ class BudgetRun(DualRun):
         if row not in self.held:
             self.held = np.append(self.held, row)
         if len(self.held) > self.max_support:
-            place = int(self.rng.randint(len(self.held)))
-            removed, self.held = self.held[place], np.delete(self.held, place)
+            position = int(self.rng.randint(len(self.held)))
+            removed, self.held = self.held[position], np.delete(self.held, position)
             self.coef[:, removed] = self.time_sums[:, removed] = 0
             self.time_sums[:, self.held] = self.coef[:, self.held] * time

@@ -214,10 +214,14 @@ class _MatrixEvaluator:
         """Add ``coefficients @ K(rows, queries)`` to ``scores``, in parts."""
         step = PANEL * max(1, QUERY_PAIRS_AT_A_TIME // (PANEL * max(1, len(rows))))
         for first in range(0, len(queries), step):
-            part = slice(first, min(first + step, len(queries)))
-            own = queries if len(queries) <= step else queries.take(part)
+            query_slice = slice(first, min(first + step, len(queries)))
+            block = queries if len(queries) <= step else queries.take(query_slice)
             self.add(
-                rows, coefficients, self.columns(own), scores[:, part], exact=exact
+                rows,
+                coefficients,
+                self.columns(block),
+                scores[:, query_slice],
+                exact=exact,
             )
 
 
@@ -250,9 +254,9 @@ class FormulaEvaluator(_MatrixEvaluator):
         b = columns.ones[np.newaxis, :].astype(np.int64)
 
         def fill(first, last):
-            part = rows.take(slice(first, last))
-            a = part.ones[:, np.newaxis].astype(np.int64)
-            values = self.formula.values(count_common(part, columns), a, b)
+            block = rows.take(slice(first, last))
+            a = block.ones[:, np.newaxis].astype(np.int64)
+            values = self.formula.values(count_common(block, columns), a, b)
             try:
                 values = values.astype(np.float64)
             except OverflowError:
@@ -275,13 +279,13 @@ class FormulaEvaluator(_MatrixEvaluator):
         half = symmetric and dense and n_words >= MIRROR_WORDS
 
         def fill(first, last):
-            part = rows.take(slice(first, last)) if last - first < len(rows) else rows
+            block = rows.take(slice(first, last)) if last - first < len(rows) else rows
             diagonal = first if half else -len(rows)
-            own = None
+            block_norms = None
             if norms is not None:
                 (sizes, roots), of_columns = norms
-                own = sizes[first:last], roots[first:last], *of_columns
-            map_pairs(part, columns, count_map, diagonal, out[first:last], own)
+                block_norms = sizes[first:last], roots[first:last], *of_columns
+            map_pairs(block, columns, count_map, diagonal, out[first:last], block_norms)
 
         # Writing the values takes time too where words are few.
         step = max(16, WORDS_AT_A_TIME // (2 * max(8, n_words) * len(columns)))
@@ -304,9 +308,9 @@ class FormulaEvaluator(_MatrixEvaluator):
             # Columns with postings are counted all at once, for a few rows at a time.
             step = max(1, MATRIX_PAIRS_AT_A_TIME // len(columns))
             for first in range(0, len(rows), step):
-                part = slice(first, first + step)
-                K = self.matrix(rows.take(part), columns)
-                _add_around(skip, scores, coefficients[:, part] @ K)
+                row_slice = slice(first, first + step)
+                K = self.matrix(rows.take(row_slice), columns)
+                _add_around(skip, scores, coefficients[:, row_slice] @ K)
 
 
 def _add_around(skip, scores, addition):
@@ -405,18 +409,20 @@ class CountEvaluator(FormulaEvaluator):
 
         def add(begin, first, last):
             here = slice(begin + first, begin + last)
-            part = np.ascontiguousarray(scores[:, here])
-            own = columns.part(here.start, here.stop)
-            add_scores(rows, coefficients, own, count_map, divisor, part)
-            scores[:, here] = part
+            add_slice = np.ascontiguousarray(scores[:, here])
+            block_columns = columns.part(here.start, here.stop)
+            add_scores(rows, coefficients, block_columns, count_map, divisor, add_slice)
+            scores[:, here] = add_slice
 
         # Parts with postings are kept for the next call, so their edges must stay.
         step = WORDS_AT_A_TIME // (len(rows) * (1 + rows.words.shape[1]))
         step = None if columns.postings is not None else step
         for begin, end in ((0, skip[0]), (skip[1], len(columns))):
-            n, part = end - begin, partial(add, begin)
+            n, add_slice = end - begin, partial(add, begin)
             small = len(rows) * n * rows.words.shape[1] < WORDS_FOR_THREADS
-            each_slice(part, n, self.n_jobs, multiple=PANEL, small=small, step=step)
+            each_slice(
+                add_slice, n, self.n_jobs, multiple=PANEL, small=small, step=step
+            )
 
     def exact_scores(self, rows, coefficients, query):
         """Compute sum_i c_i K(row i, query) * 2**table.scale for each hypothesis.
@@ -538,11 +544,11 @@ def normalized_matrix(table, rows, columns, out, *, symmetric=False, n_jobs=None
         count_map = CountMap("table", values, n)
 
     def fill(first, last):
-        part, here = rows.take(slice(first, last)), out[first:last]
+        block, here = rows.take(slice(first, last)), out[first:last]
         if is_moderate:
-            map_pairs(part, columns, count_map, -len(part), here)
+            map_pairs(block, columns, count_map, -len(block), here)
             return
-        counts, a, b = count_common(part, columns), part.ones[:, None], columns.ones
+        counts, a, b = count_common(block, columns), block.ones[:, None], columns.ones
         if same:
             counts = n - a - b + 2 * counts
             a = b = n

@@ -65,8 +65,8 @@ class DistinctSamples:
 
     def take(self, samples):
         """Select distinct samples."""
-        parts = self.weights, self.means, self.squares
-        return DistinctSamples(self.levels.take(samples), *(a[samples] for a in parts))
+        arrays = self.weights, self.means, self.squares
+        return DistinctSamples(self.levels.take(samples), *(a[samples] for a in arrays))
 
     def target(self, k):
         """Select one target; the sums of squares are left out."""
@@ -169,13 +169,13 @@ class Evidence:
 
     def value_and_gradient(self, logs):
         """Compute the evidence and its derivatives for the logarithms."""
-        parts, samples = Hyperparameters.from_logs(logs), self.samples
-        n_targets, noise = samples.means.shape[1], parts.noise
-        K = self.pairs.matrix(parts.weights)
+        hyperparameters, samples = Hyperparameters.from_logs(logs), self.samples
+        n_targets, noise = samples.means.shape[1], hyperparameters.noise
+        K = self.pairs.matrix(hyperparameters.weights)
         factor, coef, value = factor_covariance(K, samples, noise)
         inverse = dpotri(factor, overwrite_c=True)[0].T  # up to the diagonal
         factors = (coef @ coef.T - n_targets * inverse) / 2
-        kernel_part = self.pairs.gradient(parts.weights, factors)
+        kernel_part = self.pairs.gradient(hyperparameters.weights, factors)
         copies = (samples.weights - 1).sum() * n_targets - samples.squares.sum() / noise
         noise_part = noise * (np.diag(factors) / samples.weights).sum() - copies / 2
         return value, np.insert(kernel_part, 6, noise_part)
@@ -227,7 +227,7 @@ def maximize_evidence(columns, samples, max_iter, report):
             bounds = list(zip(low[free], high[free], strict=True))
             options = {"bounds": bounds, "options": {"maxiter": n_steps}}
             how = {"method": "L-BFGS-B", "jac": True, "callback": step}
-            found = minimize(objective, logs[free], args=(free,), **how, **options)
-            logs[free] = found.x
-            n_done += found.nit
+            result = minimize(objective, logs[free], args=(free,), **how, **options)
+            logs[free] = result.x
+            n_done += result.nit
     return logs, n_done

@@ -42,8 +42,8 @@ class FeatureWeights:
         ``n_features - |x| - |z| + 2 |x and z|``.
         """
         for first in range(0, len(rows), BLOCK):
-            part = rows.take(slice(first, first + BLOCK))
-            self._add_block(part, coefficients[:, first : first + BLOCK].astype(float))
+            block = rows.take(slice(first, first + BLOCK))
+            self._add_block(block, coefficients[:, first : first + BLOCK].astype(float))
 
     def _add_block(self, rows, coefficients):
         common, totals = coefficients @ self.bits(rows), coefficients.sum(axis=1)
@@ -56,11 +56,11 @@ class FeatureWeights:
 
     def scores(self, rows):
         """Compute the sums for each row, shape (n_scores, n_samples)."""
-        parts = [
+        blocks = [
             self.weights @ self.bits(rows.take(slice(first, first + BLOCK))).T
             for first in range(0, len(rows), BLOCK)
         ]
-        return np.concatenate(parts, axis=1) + self.constants[:, np.newaxis]
+        return np.concatenate(blocks, axis=1) + self.constants[:, np.newaxis]
 
     def bits(self, rows):
         """Unpack rows into float64."""
@@ -91,8 +91,8 @@ class FeatureRun(DualRun):
         scores = np.empty((self.rule.n_scores, len(order)))
         for first in range(0, len(order), BLOCK):
             numbers = order[first : first + BLOCK]
-            part = self.examples.take(numbers)
-            scores[:, first : first + BLOCK] = self.sums.scores(part)
-            deltas = self._run_block(part, numbers, scores, first, first)
+            block_rows = self.examples.take(numbers)
+            scores[:, first : first + BLOCK] = self.sums.scores(block_rows)
+            deltas = self._run_block(block_rows, numbers, scores, first, first)
             touched = np.flatnonzero(deltas.any(axis=0))
-            self.sums.add(part.take(touched), deltas[:, touched])
+            self.sums.add(block_rows.take(touched), deltas[:, touched])

@@ -107,23 +107,27 @@ class FeatureShares:
         if deciding is None:
             deciding = np.tile(np.arange(1, 1 + len(coef)), (table.shape[0], 1))
         shares = np.empty((*deciding.shape, self.n_features))
-        for part, block, weights in self._blocks(table):
-            for k, own in enumerate(coef, 1):
-                used, (i, j) = np.flatnonzero(own), np.nonzero(abs(deciding[part]) == k)
-                here = weights[np.ix_(i, used)] * own[used]
-                found = self._of_literals(block[i], here, self.samples[used])
-                shares[part][i, j] = found * np.sign(deciding[part][i, j])[:, None]
+        for rows, block, weights in self._blocks(table):
+            for k, c in enumerate(coef, 1):
+                used, (i, j) = np.flatnonzero(c), np.nonzero(abs(deciding[rows]) == k)
+                here = weights[np.ix_(i, used)] * c[used]
+                literal_shares = self._of_literals(block[i], here, self.samples[used])
+                shares[rows][i, j] = (
+                    literal_shares * np.sign(deciding[rows][i, j])[:, None]
+                )
         return shares
 
     def of_norm(self, coef, table):
         """Share the sum of squared weights; ``table`` holds the support samples."""
         shares = np.zeros(self.n_features)
-        for part, block, weights in self._blocks(table):
-            for own in coef:
-                used, i = np.flatnonzero(own), np.flatnonzero(own[part])
-                products = weights[np.ix_(i, used)] * own[used] * own[part][i, None]
-                found = self._of_literals(block[i], products, self.samples[used])
-                shares += found.sum(axis=0)
+        for rows, block, weights in self._blocks(table):
+            for c in coef:
+                used, i = np.flatnonzero(c), np.flatnonzero(c[rows])
+                products = weights[np.ix_(i, used)] * c[used] * c[rows][i, None]
+                literal_shares = self._of_literals(
+                    block[i], products, self.samples[used]
+                )
+                shares += literal_shares.sum(axis=0)
         return np.maximum(shares, 0.0)  # rounding
 
 
@@ -183,11 +187,13 @@ class FeatureSharesMixin:
         table = validate_boolean(self, X, reset=False)
         shares = FeatureShares(self.kernel_, self.n_features_in_, support)
         coef = self.dual_coef_ / self._kernel_norms(support)
-        found = shares.of_scores(coef, table, self._deciding_scores(table))
+        contributions = shares.of_scores(coef, table, self._deciding_scores(table))
         factors, exponent = self._score_factors(table)
         factors = factors / self._kernel_norms(table)
-        found = np.ldexp(found, shares.exponent + exponent) * factors[:, None, None]
-        return found if len(self.classes_) > 2 else found[:, 0]
+        contributions = (
+            np.ldexp(contributions, shares.exponent + exponent) * factors[:, None, None]
+        )
+        return contributions if len(self.classes_) > 2 else contributions[:, 0]
 
     def _deciding_scores(self, table):
         """Find the score that decides about each sample and class, or None."""

@@ -34,9 +34,9 @@ class Levels:
     def take(self, samples):
         """Select samples, and of each column the levels that they have."""
         codes, patterns = np.ascontiguousarray(self.codes[:, samples]), []
-        for own, every in zip(codes, self.patterns, strict=True):
-            levels, own[:] = np.unique(own, return_inverse=True)
-            patterns.append(every[levels])
+        for column_codes, column_patterns in zip(codes, self.patterns, strict=True):
+            levels, column_codes[:] = np.unique(column_codes, return_inverse=True)
+            patterns.append(column_patterns[levels])
         return Levels(codes, patterns)
 
     def select(self, chosen):
@@ -74,7 +74,7 @@ class FrameColumns:
         """
         order = np.argsort(groups, kind="stable")
         features = np.split(order, np.cumsum(np.bincount(groups))[:-1])
-        return cls(features, [is_threshold[own] for own in features])
+        return cls(features, [is_threshold[f] for f in features])
 
     def levels(self, bits):
         """Number the levels of samples in each column.
@@ -90,11 +90,11 @@ class FrameColumns:
         """
         codes = np.zeros((len(self.features), len(bits)), dtype=np.uint16)
         if len(bits) == 1:  # as a service asks; there is nothing to sort
-            return Levels(codes, [bits[:, own] > 0 for own in self.features])
+            return Levels(codes, [bits[:, features] > 0 for features in self.features])
         patterns = []
-        for own, here in zip(self.features, codes, strict=True):
-            require_below(own, bits.shape[1], "a column")
-            distinct, here[:] = distinct_patterns(bits[:, own])
+        for features, column_codes in zip(self.features, codes, strict=True):
+            require_below(features, bits.shape[1], "a column")
+            distinct, column_codes[:] = distinct_patterns(bits[:, features])
             patterns.append(distinct)
         return Levels(codes, patterns)
 
@@ -161,9 +161,11 @@ class Frame:
         is_threshold = find_thresholds(groups, names, bits)
         columns = FrameColumns.of(groups, is_threshold)
         levels = columns.levels(bits)
-        varies = np.array([len(each) > 1 for each in levels.patterns], dtype=bool)
-        own = columns.select(varies), levels.select(varies)
-        return cls(*own, groups, is_threshold, labels, varies)
+        varies = np.array(
+            [len(patterns) > 1 for patterns in levels.patterns], dtype=bool
+        )
+        varying = columns.select(varies), levels.select(varies)
+        return cls(*varying, groups, is_threshold, labels, varies)
 
     def of_all_columns(self, values):
         """Place values of the columns; constant ones have 0."""
@@ -207,14 +209,16 @@ def similarity(patterns, others, is_threshold):
     It is the share of thresholds that agree, or 1 without thresholds, where all states
     agree, and 0 elsewhere.
     """
-    for part in (patterns, others):
-        require_shape(part, (len(part), len(is_threshold)), "the levels of a column")
+    for levels in (patterns, others):
+        require_shape(
+            levels, (len(levels), len(is_threshold)), "the levels of a column"
+        )
     n_thresholds = int(is_threshold.sum())
     same = count_agreements(patterns[:, ~is_threshold], others[:, ~is_threshold])
     values = (same == (~is_threshold).sum()).astype(np.float64)
     if n_thresholds:
-        own, other = patterns[:, is_threshold], others[:, is_threshold]
-        values *= count_agreements(own, other) / n_thresholds
+        thresholds, theirs = patterns[:, is_threshold], others[:, is_threshold]
+        values *= count_agreements(thresholds, theirs) / n_thresholds
     return values
 
 
@@ -275,9 +279,9 @@ def frame_groups(feature_groups, names, bits):
         is_loose &= [" = " not in name for name in names]
         groups = encode_groups(labels, len(names))
         for group in np.unique(groups[is_loose]):
-            own = np.flatnonzero(groups == group)
-            if overlap(bits, own):
-                for j in own[is_loose[own]]:
+            features = np.flatnonzero(groups == group)
+            if overlap(bits, features):
+                for j in features[is_loose[features]]:
                     labels[j] = names[j]
     groups = encode_groups(labels, len(names))
     first, sizes = np.unique(groups, return_index=True)[1], np.bincount(groups)

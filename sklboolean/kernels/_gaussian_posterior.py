@@ -142,9 +142,9 @@ class ProjectedProcess:
             yield from self.kept
             return
         for first in range(0, self.levels.codes.shape[1], SAMPLES_AT_A_TIME):
-            part = slice(first, first + SAMPLES_AT_A_TIME)
-            pairs = LevelPairs(self.columns, self.levels.take(part), self.basis)
-            yield part, pairs.matrix(self.weights, self.n_jobs)
+            block_slice = slice(first, first + SAMPLES_AT_A_TIME)
+            pairs = LevelPairs(self.columns, self.levels.take(block_slice), self.basis)
+            yield block_slice, pairs.matrix(self.weights, self.n_jobs)
 
     def part(self, numbers):
         """The process of some of the samples, on the same basis."""
@@ -161,11 +161,11 @@ class ProjectedProcess:
         """Sum up weighted products of kernel values, and of them with the targets."""
         upper = np.zeros(self.root.shape, order="F")
         right = np.zeros((len(self.root), samples.means.shape[1]))
-        for part, block in self._blocks():
-            roots = np.sqrt(samples.weights[part, None])
+        for block_slice, block in self._blocks():
+            roots = np.sqrt(samples.weights[block_slice, None])
             block = block * roots
             upper = blas.dsyrk(1.0, block.T, beta=1.0, c=upper, overwrite_c=True)
-            right += block.T @ (roots * samples.means[part])
+            right += block.T @ (roots * samples.means[block_slice])
         return np.triu(upper) + np.triu(upper, 1).T, right
 
     def posterior(self, samples, noise, *, with_variances=True):
@@ -200,9 +200,9 @@ class ProjectedProcess:
         removed = dtrtri(self.root)[0]
         added = np.sqrt(noise) * removed @ dtrtri(factor)[0]
         means, variances = np.empty(samples.means.shape), np.empty(len(samples))
-        for part, block in self._blocks():
-            means[part] = block @ coef
-            variances[part] = ((block @ added) ** 2).sum(axis=1)
+        for block_slice, block in self._blocks():
+            means[block_slice] = block @ coef
+            variances[block_slice] = ((block @ added) ** 2).sum(axis=1)
         return Posterior(coef, means, log_evidence, variances, removed, added)
 
 

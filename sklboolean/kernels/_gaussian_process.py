@@ -90,15 +90,15 @@ class ProcessState:
             np.full(len(bits), self.weights.diagonal) if with_variances else None
         )
         for first in range(0, len(bits), SAMPLES_AT_A_TIME):
-            part = slice(first, first + SAMPLES_AT_A_TIME)
-            levels = self.columns.levels(bits[part])
+            block_slice = slice(first, first + SAMPLES_AT_A_TIME)
+            levels = self.columns.levels(bits[block_slice])
             pairs = LevelPairs(self.columns, levels, self.basis)
             K = pairs.matrix(self.weights, n_jobs)
-            means[part] = K @ self.coef
+            means[block_slice] = K @ self.coef
             if with_variances:
-                variances[part] -= ((K @ self.removed) ** 2).sum(axis=1)
+                variances[block_slice] -= ((K @ self.removed) ** 2).sum(axis=1)
                 if self.added is not None:
-                    variances[part] += ((K @ self.added) ** 2).sum(axis=1)
+                    variances[block_slice] += ((K @ self.added) ** 2).sum(axis=1)
         return means, variances
 
     def _relevant_similarities(self, bits):
@@ -133,12 +133,14 @@ class ProcessState:
         values = np.zeros((len(bits), n_columns, self.coef.shape[1]))
         step = max(1, MOST_SIMILARITIES // max(1, n_columns * n_basis))
         for first in range(0, len(others), step):
-            part = slice(first, first + step)
-            background = self._relevant_similarities(others[part])
+            background_slice = slice(first, first + step)
+            background = self._relevant_similarities(others[background_slice])
             for k in range(len(bits)):
-                own = self._relevant_similarities(bits[k : k + 1])[0]
+                similarities = self._relevant_similarities(bits[k : k + 1])[0]
                 values[k] += (
-                    column_values(self.weights, own, background, shares[part])
+                    column_values(
+                        self.weights, similarities, background, shares[background_slice]
+                    )
                     @ self.coef
                 )
         return values
@@ -248,11 +250,13 @@ class GaussianProcess(CallbackSupportMixin, BaseEstimator):
         logs, self.n_iter_ = maximize_evidence(
             frame.columns, samples.take(chosen), self.max_iter, report
         )
-        parts = Hyperparameters.from_logs(logs)
+        hyperparameters = Hyperparameters.from_logs(logs)
         basis = np.arange(len(samples))
         if len(samples) > MAX_EXACT:
             basis = np.sort(order[:N_BASIS])
-        return LearnedKernel(frame, samples, number, order, chosen, basis, parts)
+        return LearnedKernel(
+            frame, samples, number, order, chosen, basis, hyperparameters
+        )
 
     def _set_fitted_attributes(self, learned, weights, coef, *factors):
         frame, levels = learned.frame, learned.samples.levels
@@ -300,9 +304,9 @@ class GaussianProcess(CallbackSupportMixin, BaseEstimator):
             mean score of the background. Two classes and regressors have one output.
         """
         check_is_fitted(self)
-        bits, others = (self._bits(part, reset=False) for part in (X, background))
+        bits, others = (self._bits(samples, reset=False) for samples in (X, background))
         shares = checked_weights(sample_weight, len(others), divides=True)
-        found = self._state.column_values(bits, others, shares / shares.sum())
-        values = np.zeros((len(bits), len(self.relevances_), found.shape[2]))
-        values[:, self.relevances_ > 0] = self._unit * found
+        varying_values = self._state.column_values(bits, others, shares / shares.sum())
+        values = np.zeros((len(bits), len(self.relevances_), varying_values.shape[2]))
+        values[:, self.relevances_ > 0] = self._unit * varying_values
         return values

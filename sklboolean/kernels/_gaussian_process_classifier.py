@@ -211,16 +211,18 @@ class BooleanGaussianProcessClassifier(
         slope = slope_of_log_odds(learned, targets, codes, weights)
         kernel = learned.parts.weights.scaled(slope**2)
         process = learned.process(kernel, self.n_jobs)
-        self.evidence_, coef, one = 0.0, [], np.minimum(weights, 1.0)
+        self.evidence_, coef, copies = 0.0, [], np.minimum(weights, 1.0)
         centers, left_out = np.empty(labels.shape[1]), np.empty(labels.shape)
-        for k, own in enumerate(labels.T):
-            found, evidence = logistic_posterior(
+        for k, class_labels in enumerate(labels.T):
+            posterior, evidence = logistic_posterior(
                 process, samples.target(k), learned.order
             )
             self.evidence_ += evidence
-            centers[k] = found.center
-            coef.append(found.posterior.coef)
-            left_out[:, k] = found.leave_one_out(learned.number, own, one)
+            centers[k] = posterior.center
+            coef.append(posterior.posterior.coef)
+            left_out[:, k] = posterior.leave_one_out(
+                learned.number, class_labels, copies
+            )
         self._set_fitted_attributes(learned, kernel, np.hstack(coef))
         return left_out, centers
 

@@ -128,16 +128,18 @@ class BooleanGaussianProcessRegressor(TableScoreMixin, RegressorMixin, GaussianP
             used, weights = samples_in_use(weights)
             targets = self._standardize(np.asarray(y, np.float64)[used], weights)
             learned = self._learn_kernel(bits[used], targets, weights, progress)
-            parts, samples = learned.parts, learned.samples
-            process = learned.process(parts.weights, self.n_jobs)
-            posterior = process.posterior(samples, parts.noise)
+            hyperparameters, samples = learned.parts, learned.samples
+            process = learned.process(hyperparameters.weights, self.n_jobs)
+            posterior = process.posterior(samples, hyperparameters.noise)
             sums = posterior.coef, posterior.removed, posterior.added
-            self._set_fitted_attributes(learned, parts.weights, *sums)
-            self.noise_, self.evidence_ = parts.noise, posterior.log_evidence
-            one = np.minimum(weights, 1.0)
+            self._set_fitted_attributes(learned, hyperparameters.weights, *sums)
+            self.noise_, self.evidence_ = hyperparameters.noise, posterior.log_evidence
+            copies = np.minimum(weights, 1.0)
             self.leave_one_out_ = np.full(len(y), np.nan)
             self.leave_one_out_[used] = self._to_units_of_y(
-                posterior.leave_one_out(learned.number, targets, one, parts.noise)
+                posterior.leave_one_out(
+                    learned.number, targets, copies, hyperparameters.noise
+                )
             )
             progress.finish()
         return self

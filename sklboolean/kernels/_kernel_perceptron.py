@@ -399,8 +399,8 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
             "max_support": self.max_support is not None,
             "class_weight='balanced'": self.class_weight == "balanced",
         }
-        for name, given in problems.items():
-            if given:
+        for name, is_set in problems.items():
+            if is_set:
                 raise ValueError(
                     f"fit_partitions cannot use {name}, which needs all samples in one "
                     "stream. Use fit, or the default."
@@ -489,8 +489,8 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
 
         held_out = None
         if adds_up and self.early_stopping and max_iter > 1:
-            found = map(lay_out, self._candidates(state))
-            choices = [(orders, *orders.choose_passes(max_iter)) for orders in found]
+            trials = map(lay_out, self._candidates(state))
+            choices = [(orders, *orders.choose_passes(max_iter)) for orders in trials]
             orders, max_iter, held_out, _ = min(choices, key=itemgetter(-1))
         else:
             orders = lay_out(state)
@@ -546,13 +546,15 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
             state = state.with_resolution(resolution)
         if sizes.max() * state.resolution >= 2.0**52:
             raise ValueError(TOO_LONG)
-        whole = np.rint(sizes * state.resolution).astype(np.int64)
-        whole[sizes > 0] = np.maximum(whole[sizes > 0], int(state.config.normalize))
+        integers = np.rint(sizes * state.resolution).astype(np.int64)
+        integers[sizes > 0] = np.maximum(
+            integers[sizes > 0], int(state.config.normalize)
+        )
         # A coefficient's change in one epoch, times the time of the change.
         last = state.n_seen + max_iter * len(sizes)
-        if last * max_iter * max(1, self.n_orders) * int(whole.max()) >= 2**62:
+        if last * max_iter * max(1, self.n_orders) * int(integers.max()) >= 2**62:
             raise ValueError(TOO_LONG)
-        return state, whole
+        return state, integers
 
     def _has_converged(self, history):
         return not history.updates[-1]

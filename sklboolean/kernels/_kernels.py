@@ -181,25 +181,25 @@ def evaluate(kernel, formula, rows, columns, out, *, symmetric=False):
 
 def _make_room(shape, dtype, out):
     """Check ``dtype`` and ``out``, and return an array for the values."""
-    wanted = None
+    checked = None
     if dtype is not None:
         with suppress(Exception):  # whatever NumPy raises for objects that are no dtype
-            wanted = np.dtype(dtype)
-        if wanted not in (np.float64, np.float32):
+            checked = np.dtype(dtype)
+        if checked not in (np.float64, np.float32):
             raise ValueError(f"dtype must be 'float64' or 'float32'; got {dtype!r}.")
     if out is None:
-        return np.empty(shape, np.float64 if wanted is None else wanted)
+        return np.empty(shape, np.float64 if checked is None else checked)
     problem = None
     if not isinstance(out, np.ndarray):
         problem = f"got {type(out).__name__}"
     elif out.shape != shape:
         problem = f"got shape {out.shape}"
-    elif out.dtype not in ((np.float64, np.float32) if wanted is None else (wanted,)):
+    elif out.dtype not in ((np.float64, np.float32) if checked is None else (checked,)):
         problem = f"got dtype {out.dtype}"
     elif not (out.flags.c_contiguous and out.flags.writeable and out.flags.aligned):
         problem = "got one that is not C-contiguous, aligned and writeable"
     if problem:
-        kind = "float64 or float32" if wanted is None else wanted
+        kind = "float64 or float32" if checked is None else checked
         raise ValueError(
             f"out must be a C-contiguous array of shape {shape} and dtype {kind}; "
             f"{problem}."
@@ -737,14 +737,16 @@ def _as_function(kernel_class, name, example):
             )
         return K
 
-    summary, _, rest = (kernel_class.__doc__ or "").partition(
+    summary, _, sections = (kernel_class.__doc__ or "").partition(
         "    Parameters\n    ----------\n"
     )
-    parameters = rest.partition("    See Also\n")[0]
-    own = inspect.signature(kernel_class).parameters.values()
-    both = inspect.signature(function).parameters
-    options = both["dtype"], both["out"]
-    function.__signature__ = inspect.Signature([both["X"], both["Y"], *own, *options])
+    parameters = sections.partition("    See Also\n")[0]
+    of_kernel = inspect.signature(kernel_class).parameters.values()
+    shared = inspect.signature(function).parameters
+    options = shared["dtype"], shared["out"]
+    function.__signature__ = inspect.Signature(
+        [shared["X"], shared["Y"], *of_kernel, *options]
+    )
     function.__name__ = function.__qualname__ = name
     texts = {"summary": summary, "parameters": parameters, "example": example}
     names = {"object": kernel_class.__name__, "name": name}

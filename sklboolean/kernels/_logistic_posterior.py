@@ -72,9 +72,9 @@ class LogisticPosterior:
         samples, working : DistinctSamples
             With the labels, and with the targets of the last step.
         """
-        found = self.center + self.posterior.means[:, 0]
+        log_odds = self.center + self.posterior.means[:, 0]
         shares = samples.means[:, 0]
-        likelihood = shares * log_expit(found) + (1 - shares) * log_expit(-found)
+        likelihood = shares * log_expit(log_odds) + (1 - shares) * log_expit(-log_odds)
         misfit = working.means[:, 0] - self.posterior.means[:, 0]
         noise = working.weights * misfit**2 - np.log(working.weights) + LOG_2PI
         gaussian = self.posterior.log_evidence - working.log_of_copies(1.0)
@@ -128,21 +128,21 @@ def fit_slope_and_offsets(scores, codes, weights):
     # A class may have no sample here. The logarithm of its share is not finite.
     start = np.concatenate([[1.0], np.log(np.maximum(shares, 1 / len(codes)))])
     bounds = [(1e-3, None)] + [(None, None)] * n_classes
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-    return float(found[0]), found[1:]
+    values_found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return float(values_found[0]), values_found[1:]
 
 
 def newton(process, samples, center, at):
     """Take steps until the last one is short; return log-odds and coefficients."""
     for _ in range(MAX_STEPS):
         working, _ = working_samples(samples, center, at)
-        found = process.posterior(working, 1.0, with_variances=False)
-        step = center + found.means[:, 0] - at
+        posterior = process.posterior(working, 1.0, with_variances=False)
+        step = center + posterior.means[:, 0] - at
         largest = np.abs(step).max()
         at = at + step * (LARGEST_STEP / max(largest, LARGEST_STEP))
         if largest < TOLERANCE:
             break
-    return at, found.coef
+    return at, posterior.coef
 
 
 def logistic_posterior(process, samples, order):
@@ -168,10 +168,10 @@ def logistic_posterior(process, samples, order):
     at = np.full(len(samples), center)
     if isinstance(process, ProjectedProcess) and len(samples) > SAMPLES_TO_BEGIN:
         numbers = np.sort(order[:SAMPLES_TO_BEGIN])
-        part = process.part(numbers), samples.take(numbers)
-        at = center + process.means(newton(*part, center, at[numbers])[1])[:, 0]
+        first_part = process.part(numbers), samples.take(numbers)
+        at = center + process.means(newton(*first_part, center, at[numbers])[1])[:, 0]
     at, _ = newton(process, samples, center, at)
     working, curvatures = working_samples(samples, center, at)
     posterior = process.posterior(working, 1.0)
-    found = LogisticPosterior(center, posterior, curvatures, at)
-    return found, found.log_evidence(samples, working)
+    logistic = LogisticPosterior(center, posterior, curvatures, at)
+    return logistic, logistic.log_evidence(samples, working)

@@ -79,10 +79,14 @@ def nearest(Q, X, k=5, *, kernel="tanimoto") -> tuple[np.ndarray, np.ndarray]:
             queries, bounds[size_of_query[queries]], values
         ):
             first = block * COLUMNS_AT_A_TIME
-            part = columns.part(first, min(first + COLUMNS_AT_A_TIME, len(columns)))
-            K = room[: len(active) * len(part)].reshape(len(active), len(part))
-            evaluate(kernel, formula, rows.take(active), part, K)
-            numbers = order[first : first + len(part)]
+            block_columns = columns.part(
+                first, min(first + COLUMNS_AT_A_TIME, len(columns))
+            )
+            K = room[: len(active) * len(block_columns)].reshape(
+                len(active), len(block_columns)
+            )
+            evaluate(kernel, formula, rows.take(active), block_columns, K)
+            numbers = order[first : first + len(block_columns)]
             keep_largest(K, active, numbers, values, indices)
     return values, indices
 

@@ -66,8 +66,8 @@ class RelevanceWeights:
         t, weights = unit_nodes(len(a))
         factors = 1 + t[:, None] * self.base * a
         logs = np.log(factors).sum(axis=1) - np.log1p(self.base * a).sum()
-        parts = np.exp(logs)[:, None] * self.base * a / factors
-        return shares + w[4] * (weights @ parts)
+        integrand = np.exp(logs)[:, None] * self.base * a / factors
+        return shares + w[4] * (weights @ integrand)
 
     def slopes(self, u):
         """Compute the derivative of the kernel by each ``u_j``.

@@ -222,10 +222,10 @@ class BitKernel:
         if len(queries) <= FEW_COLUMNS:  # that the kernel is evaluated once is quicker
             return self.sums(self.rows, coef, queries, columns)
         scores = np.empty((len(coef), len(queries)))
-        for own, out in zip(coef, scores, strict=True):
-            used = np.flatnonzero(own)
-            rows = self.rows if len(used) == len(own) else self.take(used)
-            out[:] = self.sums(rows, own[None, used], queries, columns)[0]
+        for score_coef, out in zip(coef, scores, strict=True):
+            used = np.flatnonzero(score_coef)
+            rows = self.rows if len(used) == len(score_coef) else self.take(used)
+            out[:] = self.sums(rows, score_coef[None, used], queries, columns)[0]
         return scores
 
 
@@ -460,6 +460,6 @@ def choose_block(up, down, active, last, size):
     chosen[:] = False
     chosen[active[np.argpartition(up, half)[:half]]] = True
     chosen[active[np.argpartition(-down, half)[:half]]] = True
-    kept = active[is_kept]
-    chosen[kept] = False
-    return np.concatenate([kept, np.flatnonzero(chosen)])
+    from_last_block = active[is_kept]
+    chosen[from_last_block] = False
+    return np.concatenate([from_last_block, np.flatnonzero(chosen)])

@@ -135,13 +135,13 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
             self, X, y, reset=reset, accept_sparse="csr", **options
         )
         only_X = isinstance(y, str) and y == "no_validation"
-        given, (X, y) = X, (checked, None) if only_X else checked
+        user_X, (X, y) = X, (checked, None) if only_X else checked
         if as_given:
-            data = pack_samples(X, given)
+            data = pack_samples(X, user_X)
         else:
             n_features, bits = X.shape[1], as_boolean(X, binarize)
             if sparse.issparse(bits):
-                data = pack_samples(bits, given)
+                data = pack_samples(bits, user_X)
             else:
                 if reset and isinstance(X, np.ndarray):
                     always = always_true(bits, n_features)

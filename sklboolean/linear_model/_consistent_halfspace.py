@@ -181,16 +181,18 @@ class ConsistentHalfspace(
             check_two_classes(y)
             self.classes_, codes = encode_classes(y)
             weights = checked_weights(sample_weight, len(y))
-            kept = np.flatnonzero(weights)
-            codes = codes[kept]
+            weighted = np.flatnonzero(weights)
+            codes = codes[weighted]
             if len(np.unique(codes)) < 2:
                 raise ValueError(
                     "sample_weight is positive in one class only; two are needed."
                 )
             X, weights = (
-                (X, weights) if len(kept) == len(y) else (X[kept], weights[kept])
+                (X, weights)
+                if len(weighted) == len(y)
+                else (X[weighted], weights[weighted])
             )
-            self._set_fitted_attributes(X, codes, weights, kept, len(y))
+            self._set_fitted_attributes(X, codes, weights, weighted, len(y))
         return self
 
     def _check_params(self):
@@ -217,15 +219,15 @@ class ConsistentHalfspace(
         """Find the weights, the intercept, whether they are consistent, the bound."""
         # One scale for all columns, so that tolerances mean the same for any unit.
         scale = float(abs(X).max()) or 1.0
-        found = maximal_margin(X / scale, signs, self.norm)
-        w, b = found.w / scale, found.b
+        separation = maximal_margin(X / scale, signs, self.norm)
+        w, b = separation.w / scale, separation.b
         is_consistent = bool((signs * (X @ w + b)).min() > 0)
         if not is_consistent:
             w, b = least_error_halfspace(X / scale, signs, weights / weights.max())
             w = w / scale
         length = np.linalg.norm(w, 1 if self.norm == "l1" else 2)
         length = length if length > 0 else 1.0
-        bound = found.bound * scale, found.sample_weights
+        bound = separation.bound * scale, separation.sample_weights
         return w / length, b / length, is_consistent, bound
 
     def _fit_linprog(self, X, signs, weights, kept, n_samples):
@@ -247,7 +249,7 @@ class ConsistentHalfspace(
 
     def _fit_perceptron(self, X, signs):
         rows, rng = _add_constant(X), check_random_state(self.random_state)
-        w, self.n_mistakes_, found = modified_perceptron(
+        w, self.n_mistakes_, is_found = modified_perceptron(
             rows, signs, self.sigma, MAX_STARTS, rng
         )
         self.coef_, self.intercept_ = w[None, :-1], w[-1:]
@@ -256,7 +258,7 @@ class ConsistentHalfspace(
         self.is_consistent_ = self.margin_ > 0
         self.n_undecided_ = int(np.count_nonzero(np.abs(cosines) <= self.sigma))
         self.margin_bound_, self.sample_weights_ = None, None
-        if not found:
+        if not is_found:
             n_wrong = np.count_nonzero(signs * cosines < -self.sigma)
             warn_user(
                 f"In {MAX_STARTS} starts no halfspace was found that is correct "

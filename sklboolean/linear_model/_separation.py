@@ -89,9 +89,9 @@ def _least_halfspace(X, signs, margin):
     multipliers : ndarray of shape (n_samples,)
         ``w`` is proportional to the sum of ``multipliers * signs * X``.
     """
-    place = np.zeros(X.shape[1])
+    origin = np.zeros(X.shape[1])
     for _ in range(2):
-        moved = np.column_stack([X - place, np.full(len(X), PRICELESS)])
+        moved = np.column_stack([X - origin, np.full(len(X), PRICELESS)])
         system = np.vstack([(signs[:, None] * moved).T, np.full(len(X), margin)])
         target = np.zeros(len(system))
         target[-1] = 1.0
@@ -99,8 +99,8 @@ def _least_halfspace(X, signs, margin):
         residual = system @ multipliers - target
         solution = -residual[:-1] / residual[-1]
         w = solution[:-1]
-        b = PRICELESS * solution[-1] - w @ place
-        place = -b / (w @ w) * w
+        b = PRICELESS * solution[-1] - w @ origin
+        origin = -b / (w @ w) * w
     return w, float(b), multipliers
 
 
@@ -121,8 +121,8 @@ def _maximal_margin_l1(X, signs):
         raise RuntimeError(f"The linear program was not solved: {result.message}")
     w = result.x[:n_features] - result.x[n_features : 2 * n_features]
     sample_weights = np.maximum(0.0, -result.ineqlin.marginals[:n_samples])
-    found = Separation(w, float(result.x[-2]), sample_weights, np.inf)
-    return _centred(found, X, signs)
+    separation = Separation(w, float(result.x[-2]), sample_weights, np.inf)
+    return _centred(separation, X, signs)
 
 
 def _centred(separation, X, signs):
