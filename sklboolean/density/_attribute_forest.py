@@ -80,9 +80,9 @@ class Attributes:
         """Value at which each column is true, among all values."""
         starts = self.first_values
         values = np.empty(len(self.of_column), dtype=np.int64)
-        own = self.of_column[self.columns]
-        rank = np.arange(len(own)) - self.first_columns[own]
-        values[self.columns] = starts[own] + np.where(self.grouped[own], rank, 1)
+        number = self.of_column[self.columns]
+        rank = np.arange(len(number)) - self.first_columns[number]
+        values[self.columns] = starts[number] + np.where(self.grouped[number], rank, 1)
         return values
 
     def value_signs(self, attribute):
@@ -107,11 +107,11 @@ class Attributes:
         true = self._per_attribute(signs > 0)
         false = self._per_attribute(signs < 0)
         decided = (self.grouped & (true == 1))[:, self.of_column]
-        left = (self.grouped & (true == 0) & (false == self.n_columns - 1))[
+        implied = (self.grouped & (true == 0) & (false == self.n_columns - 1))[
             :, self.of_column
         ]
         gaps = signs == 0
-        return np.where(gaps & decided, -1, np.where(gaps & left, 1, signs)).astype(
+        return np.where(gaps & decided, -1, np.where(gaps & implied, 1, signs)).astype(
             signs.dtype
         )
 
@@ -276,8 +276,8 @@ class AttributeForest:
         messages, slices = [None] * len(self.parents), self.attributes.slices
         log_sums = np.zeros(len(exponents))
         for attribute in self.order[::-1]:
-            own, parent = below[slices[attribute]], self.parents[attribute]
-            message = _message(self.tables[attribute], own)
+            logs, parent = below[slices[attribute]], self.parents[attribute]
+            message = _message(self.tables[attribute], logs)
             if parent < 0:
                 log_sums += message[0]
                 continue
@@ -306,9 +306,9 @@ class AttributeForest:
         pairs = None if weights is None else [None] * len(self.parents)
         for attribute in self.order:
             here, parent = slices[attribute], self.parents[attribute]
-            own = below[here]
-            top = own.max(axis=0)
-            shares = np.exp(own - top)
+            logs = below[here]
+            top = logs.max(axis=0)
+            shares = np.exp(logs - top)
             if parent < 0:
                 marginals[here] = shares / shares.sum(axis=0)
                 if weights is not None:
@@ -316,8 +316,8 @@ class AttributeForest:
                 continue
             table, message = self.tables[attribute], messages[attribute]
             if np.abs(table).max() > MAX_EXPONENT:  # products may be beyond doubles
-                given = np.exp(table[:, :, None] + own - message[:, None])
-                joint = marginals[slices[parent], None] * given
+                conditionals = np.exp(table[:, :, None] + logs - message[:, None])
+                joint = marginals[slices[parent], None] * conditionals
                 marginals[here] = joint.sum(axis=0)
                 if weights is not None:
                     pairs[attribute] = joint @ weights
@@ -412,8 +412,8 @@ class ForestMixture:
             here = slice(start, start + step)
             allowed = self.forest.attributes.allowed(signs[here])
             cases = np.where(allowed[:, None], self.exponents, -np.inf)
-            sums, *rest = self.forest.upward(cases.reshape(-1, n_values))
-            yield here, sums.reshape(-1, n_components) + self.log_weights, rest
+            sums, *messages = self.forest.upward(cases.reshape(-1, n_values))
+            yield here, sums.reshape(-1, n_components) + self.log_weights, messages
 
     def log_sums(self, signs):
         """Compute the log of the sum over all completions of each sample."""
@@ -432,9 +432,9 @@ class ForestMixture:
     def means(self, signs):
         """Compute the mean sign of each bit given the known bits of its sample."""
         means = np.empty(signs.shape)
-        for here, joint, rest in self._blocks(signs):
+        for here, joint, messages in self._blocks(signs):
             shares = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
-            marginals, _ = self.forest.downward(*rest)
+            marginals, _ = self.forest.downward(*messages)
             true = marginals[self.forest.attributes.true_values]
             means[here] = 2 * (true.reshape(-1, *shares.shape) * shares).sum(2).T - 1
         return np.clip(means, -1.0, 1.0)  # rounding
@@ -446,13 +446,13 @@ class ForestMixture:
         distinct, number = np.unique(signs, axis=0, return_inverse=True)
         number = number.ravel()
         for here, joint, (below, _) in self._blocks(distinct):
-            own = np.flatnonzero((number >= here.start) & (number < here.stop))
-            row = number[own] - here.start
+            samples = np.flatnonzero((number >= here.start) & (number < here.stop))
+            row = number[samples] - here.start
             reached = np.cumsum(np.exp(joint - joint.max(axis=1, keepdims=True)), 1)
-            goal = rng.uniform(size=len(own)) * reached[row, -1]
+            goal = rng.uniform(size=len(samples)) * reached[row, -1]
             chosen = (reached[row] <= goal[:, None]).sum(axis=1)
             values = self.forest.draw(below[:, row * joint.shape[1] + chosen], rng)
-            drawn[own] = self.forest.attributes.to_signs(values)
+            drawn[samples] = self.forest.attributes.to_signs(values)
         return drawn
 
     def moments(self):
@@ -474,11 +474,11 @@ class ForestMixture:
         step = max(1, CELLS_AT_A_TIME // self.exponents.shape[1])
         for start in range(0, len(shares), step):
             here = slice(start, start + step)
-            sums, *rest = self.forest.upward(self.exponents[here])
+            sums, *messages = self.forest.upward(self.exponents[here])
             joint = self.log_weights[here] + sums
             top = logsumexp(joint)
             shares[here] = np.exp(joint - top)
-            marginals, more = self.forest.downward(*rest, shares[here])
+            marginals, more = self.forest.downward(*messages, shares[here])
             means[here] = (marginals * shares[here]).T
             blocks.append(here)
             tops.append(top)
@@ -489,7 +489,10 @@ class ForestMixture:
             shares[here] *= factor
             means[here] *= factor
         pairs = [
-            sum(factor * part for factor, part in zip(factors, parts, strict=True))
-            for parts in zip(*pairs, strict=True)
+            sum(
+                factor * sums_of_block
+                for factor, sums_of_block in zip(factors, by_block, strict=True)
+            )
+            for by_block in zip(*pairs, strict=True)
         ]
         return float(log_sum), shares, means, pairs

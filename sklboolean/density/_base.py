@@ -70,11 +70,11 @@ def as_signs(values, columns, codes, binarize):
     ``columns`` are the column numbers of the values, for error messages.
     """
     if binarize is None:
-        odd = (values != codes[0]) & (values != codes[1]) & (values == values)
-        if odd.any():
-            column = np.broadcast_to(columns, values.shape)[odd][0]
+        is_foreign = (values != codes[0]) & (values != codes[1]) & (values == values)
+        if is_foreign.any():
+            column = np.broadcast_to(columns, values.shape)[is_foreign][0]
             raise ValueError(
-                f"X holds {values[odd][0]!s} in column {column}; binarize=None "
+                f"X holds {values[is_foreign][0]!s} in column {column}; binarize=None "
                 f"demands the codes {codes[0]:g} and {codes[1]:g}. Recode the column, "
                 "or set binarize to the threshold above which a value is true."
             )
@@ -402,7 +402,7 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
             not accept, and for groups without a true bit or with two.
         """
         check_binarize(self.binarize)
-        given = X
+        X_user = X
         accepted = {"accept_sparse": ["csr", "csc"], "ensure_all_finite": "allow-nan"}
         X = validate_data_or_bits(self, X, reset=reset, dtype=KEPT_DTYPES, **accepted)
         X = without_duplicates(X)
@@ -416,9 +416,9 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
         if reset and isinstance(X, np.ndarray):
             warn_of_lost_columns(self, X, always, self.binarize)
         if self._attributes is not None:
-            self._complete_groups(signs, given)
+            self._complete_groups(signs, X_user)
         if not allow_missing:
-            self._check_complete(given, signs, reset)
+            self._check_complete(X_user, signs, reset)
         if reset:
             self.codes_ = codes
         return signs
@@ -446,7 +446,7 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
         """Refuse samples with missing bits."""
         if signs.all():
             return
-        place = column_of(given, np.flatnonzero((signs == 0).any(axis=0))[0])
+        column = column_of(given, np.flatnonzero((signs == 0).any(axis=0))[0])
         remedy = "Fill them in with impute."
         if reset:
             remedy = (
@@ -454,7 +454,7 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
                 "bits; their impute fills them in for other models. Or leave out those "
                 "samples."
             )
-        raise ValueError(f"Input X contains NaN in {place}. {remedy}")
+        raise ValueError(f"Input X contains NaN in {column}. {remedy}")
 
     def _check_groups(self, given, signs, start):
         """Refuse samples with a group that can have no true bit, or that has two."""
@@ -557,8 +557,8 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
     def _complete_by_most_probable(self, signs, rng=None):
         """Replace the missing bits by their jointly most probable values."""
         filled, n_inexact = signs.copy(), 0
-        for i, known in enumerate(signs):
-            filled[i], exact = self._most_probable(known[None])
+        for i, sample in enumerate(signs):
+            filled[i], exact = self._most_probable(sample[None])
             n_inexact += not exact
         if n_inexact:
             warn_user(
@@ -620,10 +620,11 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
         for column in columns:
             if isinstance(column, str):
                 if column not in names:
-                    known = f"the names are {names}" if names else "X had no names"
+                    available = f"the names are {names}" if names else "X had no names"
                     raise ValueError(
-                        f"columns holds {column!r}, which is not a column: {known}. "
-                        f"Give a name, or a number from 0 to {n_features - 1}."
+                        f"columns holds {column!r}, which is not a column: "
+                        f"{available}. Give a name, or a number from 0 to "
+                        f"{n_features - 1}."
                     )
                 numbers.append(names.index(column))
             else:
@@ -663,16 +664,19 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
         n_wrong, n_known = 0, 0
         for attribute in range(len(self._attributes.sizes)):
             columns = self._attributes.columns_of(attribute)
-            known = signs[(signs[:, columns] != 0).all(axis=1)]
-            if not len(known):
+            signs_known = signs[(signs[:, columns] != 0).all(axis=1)]
+            if not len(signs_known):
                 continue
-            hidden = known.copy()
+            hidden = signs_known.copy()
             hidden[:, columns] = 0
             means = apply_in_blocks(self._complete_by_means, hidden)[:, columns]
-            wrong = (means[:, 0] >= 0) != (known[:, columns[0]] > 0)
+            wrong = (means[:, 0] >= 0) != (signs_known[:, columns[0]] > 0)
             if len(columns) > 1:
-                wrong = means.argmax(axis=1) != known[:, columns].argmax(axis=1)
-            n_wrong, n_known = n_wrong + np.count_nonzero(wrong), n_known + len(known)
+                wrong = means.argmax(axis=1) != signs_known[:, columns].argmax(axis=1)
+            n_wrong, n_known = (
+                n_wrong + np.count_nonzero(wrong),
+                n_known + len(signs_known),
+            )
         return n_wrong / n_known
 
     def scaled_log_loss(self, X) -> float:

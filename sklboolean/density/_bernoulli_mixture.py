@@ -97,13 +97,13 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
 
     # The best of the components' own completions is a lower bound.
     modes = logits >= 0
-    own = np.where(modes[:, None], log_true, log_false).sum(axis=2)
-    own = logsumexp(own + (log_weights + agreed_scores), axis=1)
-    true[order], known_best = modes[own.argmax()], own.max()
+    mode_scores = np.where(modes[:, None], log_true, log_false).sum(axis=2)
+    mode_scores = logsumexp(mode_scores + (log_weights + agreed_scores), axis=1)
+    true[order], known_best = modes[mode_scores.argmax()], mode_scores.max()
     threshold = known_best - 1e-9 * (1 + abs(known_best))  # allow for rounding
 
     best_rest = np.maximum(log_true, log_false)
-    rest = best_rest.sum(axis=1, keepdims=True) - np.cumsum(best_rest, axis=1)
+    best_after = best_rest.sum(axis=1, keepdims=True) - np.cumsum(best_rest, axis=1)
     branches = (log_weights + agreed_scores)[None]
     decided = np.zeros((1, len(order)), dtype=bool)
     for j in range(len(order)):
@@ -112,15 +112,15 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
         )
         decided = np.concatenate([decided, decided])
         decided[: len(decided) // 2, j] = True
-        bounds = logsumexp(branches + rest[:, j], axis=1)
-        kept = np.flatnonzero(bounds >= threshold)
-        if len(kept) > max_branches:
+        bounds = logsumexp(branches + best_after[:, j], axis=1)
+        alive = np.flatnonzero(bounds >= threshold)
+        if len(alive) > max_branches:
             exact = False
-            kept = kept[np.argsort(-bounds[kept], kind="stable")[:max_branches]]
-        branches, decided = branches[kept], decided[kept]
-    found = logsumexp(branches, axis=1)
-    if len(found) and found.max() > known_best:
-        true[order] = decided[found.argmax()]
+            alive = alive[np.argsort(-bounds[alive], kind="stable")[:max_branches]]
+        branches, decided = branches[alive], decided[alive]
+    scores = logsumexp(branches, axis=1)
+    if len(scores) and scores.max() > known_best:
+        true[order] = decided[scores.argmax()]
     return true, exact
 
 
@@ -315,9 +315,9 @@ class BernoulliMixture(
         signs = signs.take(first)
 
         def log_likelihoods(n_components):
-            own = replace(options, n_components=n_components)
+            sized = replace(options, n_components=n_components)
             rng = np.random.RandomState(seed)
-            result = fit_best_start(signs, weights, own, rng, self._attributes)
+            result = fit_best_start(signs, weights, sized, rng, self._attributes)
             return posterior(result.mixture.log_joint(held_out))[1]
 
         return grow(doublings(len(signs)), log_likelihoods, of_held_out)
@@ -415,8 +415,8 @@ class BernoulliMixture(
 
     def _fields(self):
         mixture = self._state.mixture
-        own = {"log_weights": mixture.log_weights, "logits": mixture.logits}
-        return super()._fields() | own
+        fields = {"log_weights": mixture.log_weights, "logits": mixture.logits}
+        return super()._fields() | fields
 
     def _log_density(self, signs):
         return posterior(self._state.mixture.log_joint(signs))[1]

@@ -31,8 +31,8 @@ class BinaryMachineMixin(MachineMixin, BinaryDensityMixin):
 
     def _log_density(self, signs):
         check_missing(self._state.params, signs, self._exact_limit)
-        known = log_sums_of_known(self._state.params, signs, self.n_jobs)
-        return known - self.log_partition_
+        log_sums = log_sums_of_known(self._state.params, signs, self.n_jobs)
+        return log_sums - self.log_partition_
 
     def _log_odds(self, signs):
         if signs.all():

@@ -302,8 +302,11 @@ default="lbfgs"
             fit(complete_at_random(options.start, repeated, rng), options)
             return
         attributes = self._attributes or Attributes(np.arange(signs.shape[1]))
-        known = np.concatenate([signs[~gaps], repeated])
-        fit(fit_forest(known, weights, attributes, 1.0).draw(repeated, rng), options)
+        signs_with_gaps = np.concatenate([signs[~gaps], repeated])
+        fit(
+            fit_forest(signs_with_gaps, weights, attributes, 1.0).draw(repeated, rng),
+            options,
+        )
         options = replace(options, max_iter=N_ITER_DRAWN, tree_updates=0)
         for _ in range(N_ROUNDS):
             params = self._state.params

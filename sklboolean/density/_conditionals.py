@@ -80,9 +80,9 @@ def draw_inputs(params, states, rng, forest=None):
         return _draw_inputs_by_logs(params, states, uniform, forest)
     signs, scratch = np.empty_like(fields), np.empty((2, fields.shape[1]))
     ratios, strengths = np.exp(-2 * np.abs(fields)), np.exp(-links)
-    for part in gen_batches(len(fields), max(1, CELLS_AT_A_TIME // fields.shape[1])):
-        own = fields[part], ratios[part], uniform[part]
-        draw_signs(*own, *forest, params.couplings, strengths, *scratch, signs[part])
+    for batch in gen_batches(len(fields), max(1, CELLS_AT_A_TIME // fields.shape[1])):
+        draws = fields[batch], ratios[batch], uniform[batch]
+        draw_signs(*draws, *forest, params.couplings, strengths, *scratch, signs[batch])
     return signs
 
 
@@ -189,15 +189,15 @@ def _missing_groups(params, signs):
         fields = _fields_of_known(params, bits[:1])[0]
         distinct, which = group_rows(bits)
         machine = _machine_of_missing(params, missing, fields)
-        biases, known = params.activations(distinct), params.add_input_terms(bits)
-        yield MissingGroup(samples, missing, machine, biases, which, known)
+        biases, exponents = params.activations(distinct), params.add_input_terms(bits)
+        yield MissingGroup(samples, missing, machine, biases, which, exponents)
 
 
 def _completion_scores(group):
     """Yield blocks of hidden biases with the log-weights of all completions."""
     completions = all_signs(len(group.missing)).astype(np.float64)
     effect = completions @ group.params.components.T
-    own = group.params.add_input_terms(completions)
+    input_terms = group.params.add_input_terms(completions)
     step = max(1, BLOCK_STATES // max(1, effect.size))
     for start in range(0, len(group.hidden_biases), step):
         here = slice(start, start + step)
@@ -205,7 +205,7 @@ def _completion_scores(group):
         sums, _ = hidden_posteriors(
             activations.reshape(-1, activations.shape[2]), group.params.max_active
         )
-        yield here, own + sums.reshape(activations.shape[:2])
+        yield here, input_terms + sums.reshape(activations.shape[:2])
 
 
 def log_sums_of_known(params, signs, n_jobs=None):
@@ -297,11 +297,11 @@ def hidden_means(params, signs):
             effect = completions @ group.params.components.T
             of_group = np.empty_like(biases)
             for here, scores in _completion_scores(group):
-                for i, own in zip(
+                for i, logs in zip(
                     range(*here.indices(len(biases))), scores, strict=True
                 ):
-                    given = hidden_posteriors(biases[i] + effect, max_active)[1]
-                    of_group[i] = softmax(own) @ given
+                    unit_means = hidden_posteriors(biases[i] + effect, max_active)[1]
+                    of_group[i] = softmax(logs) @ unit_means
         else:
             states = unit_states(m, max_active)
             weights = hidden_log_weights(group.params.replace(hidden_bias=np.zeros(m)))
@@ -359,8 +359,8 @@ def complete_at_random(params, signs, rng):
             numbers = np.empty(len(group.samples), dtype=np.int64)
             equal = members_of(group.which, len(group.hidden_biases))
             for here, scores in _completion_scores(group):
-                for own, same in zip(scores, equal[here], strict=True):
-                    numbers[same] = _draw_indices(own, uniform[same])
+                for logs, same in zip(scores, equal[here], strict=True):
+                    numbers[same] = _draw_indices(logs, uniform[same])
             drawn = all_signs(len(group.missing))[numbers]
         else:
             states = _draw_states(group, uniform)

@@ -45,8 +45,8 @@ def fold_shares(codes, weights):
     shares : ndarray of shape (n_samples, N_FOLDS), float64
         Part of the weight by which a sample is held out.
     """
-    counts, place = np.bincount(codes), places_in_class(codes)
-    shares = (place[:, None] % N_FOLDS == np.arange(N_FOLDS)).astype(np.float64)
+    counts, rank = np.bincount(codes), places_in_class(codes)
+    shares = (rank[:, None] % N_FOLDS == np.arange(N_FOLDS)).astype(np.float64)
     shares[counts[codes] == 1] = 0.0
     many = weights >= N_FOLDS
     shares[many] = (weights[many] // N_FOLDS / weights[many])[:, None]
@@ -207,15 +207,15 @@ class DensityClassifier(
         with restore_on_error(self):
             X, y = self._read_features(X, y, reset=True)
             weights = checked_weights(sample_weight, len(y), divides=True)
-            known = np.flatnonzero(weights > 0)
-            X, weights = X[known], relative_weights(weights[known])
-            self.classes_, codes = encode_classes(y[known], min_classes=1)
+            used = np.flatnonzero(weights > 0)
+            X, weights = X[used], relative_weights(weights[used])
+            self.classes_, codes = encode_classes(y[used], min_classes=1)
             totals = np.bincount(codes, weights)
             self.class_log_prior_ = np.log(totals / totals.sum())
             is_weighted = sample_weight is not None
             density = self._calibrate(X, codes, weights, is_weighted)
-            given = weights if is_weighted else None
-            self.estimators_ = self._fit_densities(density, X, codes, given)
+            passed_weights = weights if is_weighted else None
+            self.estimators_ = self._fit_densities(density, X, codes, passed_weights)
         return self
 
     def _fit_densities(self, density, X, codes, weights):
@@ -223,9 +223,10 @@ class DensityClassifier(
         members = [np.flatnonzero(codes == k) for k in range(codes.max() + 1)]
         return Parallel(prefer="threads")(
             delayed(clone(density).fit)(
-                X[own], **({} if weights is None else {"sample_weight": weights[own]})
+                X[index],
+                **({} if weights is None else {"sample_weight": weights[index]}),
             )
-            for own in members
+            for index in members
         )
 
     def _calibrate(self, X, codes, weights, is_weighted):
@@ -259,14 +260,16 @@ class DensityClassifier(
         """Score samples by densities of the others: their scores, classes, weights."""
         scored = []
         for share in shares.T:
-            if sum(len(part[1]) for part in scored) >= N_SCORED:
+            if sum(len(fold[1]) for fold in scored) >= N_SCORED:
                 break
             held_out, training = np.flatnonzero(share), weights * (1 - share)
             used = np.flatnonzero(training)
-            given = training[used] if is_weighted else None
+            passed_weights = training[used] if is_weighted else None
             if not is_weighted:  # copies instead of weights
                 used = np.repeat(used, np.rint(training[used]).astype(np.intp))
-            densities = self._fit_densities(density, X[used], codes[used], given)
+            densities = self._fit_densities(
+                density, X[used], codes[used], passed_weights
+            )
             odds = self._log_odds(densities, X[held_out])
             scored.append((odds, codes[held_out], (weights * share)[held_out]))
         return tuple(map(np.concatenate, zip(*scored, strict=True)))
@@ -339,8 +342,8 @@ def sample_keys(X):
     keys, numbers = np.zeros(X.shape[0], dtype=np.uint64), np.random.default_rng(0)
     for j in range(X.shape[1]):
         if sparse.issparse(columns):
-            part = slice(*columns.indptr[j : j + 2])
-            values, rows = columns.data[part], columns.indices[part]
+            entries = slice(*columns.indptr[j : j + 2])
+            values, rows = columns.data[entries], columns.indices[entries]
         else:
             values, rows = columns[:, j], slice(None)
         # Adding 0 makes one zero of two.

@@ -163,7 +163,9 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             return None
         chosen = rng.permutation(len(bits))[:MAX_SAMPLES]
         means = self._impute(bits[chosen])
-        numbers = [j for j, each in enumerate(self._interval_means) if each is not None]
+        numbers = [
+            j for j, centres in enumerate(self._interval_means) if centres is not None
+        ]
         is_known = ~np.column_stack([column.missing()[chosen] for column in columns])
         values = self._numbers(columns, chosen, means)
         return NumberRegressions(frame_bits.columns, numbers, values, means, is_known)
@@ -180,9 +182,9 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             counts = np.bincount(places, minlength=len(thresholds) + 1)
             # A sum of the values themselves may overflow.
             centres = np.bincount(places, values / counts[places], len(counts))
-            known = np.flatnonzero(counts)
+            occupied = np.flatnonzero(counts)
             # Thresholds of the user may have no value between them.
-            means.append(np.interp(np.arange(len(counts)), known, centres[known]))
+            means.append(np.interp(np.arange(len(counts)), occupied, centres[occupied]))
         return means
 
     def transform(self, X):
@@ -255,6 +257,6 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             numbers[:, j] = np.clip(shares @ centres, centres.min(), centres.max())
             is_known = ~columns[j].missing()[samples]
             if is_known.any():  # a column without a value has no type
-                known = columns[j].numbers[samples[is_known]]
-                numbers[is_known, j] = known.astype(np.float64)
+                known_numbers = columns[j].numbers[samples[is_known]]
+                numbers[is_known, j] = known_numbers.astype(np.float64)
         return numbers

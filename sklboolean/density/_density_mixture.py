@@ -383,8 +383,8 @@ class DensityMixture(
         X = as_bits(signs)
         for other in others:  # EM may not find the products again
             continue_fit(other, X, weights)
-        first, *rest = np.log(shares)
-        log_weights = np.append(mixture._state.log_weights + first, rest)
+        first, *others_shares = np.log(shares)
+        log_weights = np.append(mixture._state.log_weights + first, others_shares)
         state = DensityMixtureState(log_weights, [*mixture.estimators_, *others])
         self._set_state(state, mixture.log_likelihoods_, mixture.converged_)
 
@@ -405,13 +405,15 @@ class DensityMixture(
         others = self._fit_others(X, weights, apart, rng)
         scores = [model.score_samples(X[apart]) for model in (trial, *others)]
         shares = stacking_weights(np.column_stack(scores), weights[apart])
-        kept = np.append(True, shares[1:] >= MIN_WEIGHT)
-        others = [other for other, keep in zip(others, kept[1:], strict=True) if keep]
+        is_kept = np.append(True, shares[1:] >= MIN_WEIGHT)
+        others = [
+            other for other, keep in zip(others, is_kept[1:], strict=True) if keep
+        ]
         if len(tried) < n_samples:  # more samples are worth more components
             size = trial.n_components
             more = min(round(GROWTH * size * n_samples / MAX_TRIED), MAX_COMPONENTS)
             trial = mixture.set_params(n_components=more)
-        return trial, others, shares[kept] / shares[kept].sum()
+        return trial, others, shares[is_kept] / shares[is_kept].sum()
 
     def _fit_others(self, X, weights, apart, rng):
         """Fit a tree, and the best of some mixtures of products."""
@@ -518,8 +520,8 @@ class DensityMixture(
 
     def _fields(self):
         state = self._state
-        own = {"log_weights": state.log_weights, "estimators": state.members}
-        return super()._fields() | own
+        fields = {"log_weights": state.log_weights, "estimators": state.members}
+        return super()._fields() | fields
 
     def _log_density(self, signs):
         return logsumexp(self._state.log_joint(signs), axis=1)

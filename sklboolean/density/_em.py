@@ -143,8 +143,10 @@ class ProductMixture:
         allowed, values = self.attributes.allowed(signs), np.exp(self.log_values())
         means = np.empty(allowed.shape)
         for here in self.attributes.slices:
-            own, of_value = allowed[:, here].astype(np.float64), values[:, here]
-            means[:, here] = own * ((shares / (own @ of_value.T)) @ of_value)
+            is_allowed, of_value = allowed[:, here].astype(np.float64), values[:, here]
+            means[:, here] = is_allowed * (
+                (shares / (is_allowed @ of_value.T)) @ of_value
+            )
         return np.clip(2 * means[:, self.attributes.true_values] - 1, -1.0, 1.0)
 
     def draw_of_groups(self, signs, components, rng):
@@ -213,10 +215,10 @@ class MixtureState:
 
     def copy(self):
         """Copy the state with its arrays."""
-        own = self.mixture
-        logits = own.logits.copy()
-        mixture = ProductMixture(own.log_weights.copy(), logits, own.attributes)
-        counts = self.counts and Counts(*(part.copy() for part in self.counts))
+        learned = self.mixture
+        logits = learned.logits.copy()
+        mixture = ProductMixture(learned.log_weights.copy(), logits, learned.attributes)
+        counts = self.counts and Counts(*(counted.copy() for counted in self.counts))
         return MixtureState(mixture, counts, self.total)
 
 
@@ -243,7 +245,7 @@ def expected_counts(mixture, signs, weights, n_jobs=None):
     n_slabs = min(N_SLABS, n_blocks)
     ends = np.linspace(0, n_blocks, n_slabs + 1, dtype=np.int64)
     log_likelihoods, members = np.zeros(n_slabs), np.zeros((n_slabs, shape[0]))
-    sums, known = (np.zeros((n_slabs, *shape)) for _ in range(2))
+    sums, n_known = (np.zeros((n_slabs, *shape)) for _ in range(2))
 
     def add_blocks(first, last):
         for slab in range(first, last):
@@ -255,14 +257,16 @@ def expected_counts(mixture, signs, weights, n_jobs=None):
                 shares, scores = posterior(mixture.log_joint(samples, complete))
                 log_likelihoods[slab] += sample_weights @ scores
                 shares *= sample_weights[:, None]
-                part = shares.sum(axis=0)
-                members[slab] += part
+                masses = shares.sum(axis=0)
+                members[slab] += masses
                 sums[slab] += shares.T @ samples
-                known[slab] += part[:, None] if complete else shares.T @ np.abs(samples)
+                n_known[slab] += (
+                    masses[:, None] if complete else shares.T @ np.abs(samples)
+                )
 
     small = signs.size * shape[0] < SMALL
     each_slice(add_blocks, n_slabs, n_jobs, step=1, small=small)
-    counts = Counts(members.sum(axis=0), sums.sum(axis=0), known.sum(axis=0))
+    counts = Counts(members.sum(axis=0), sums.sum(axis=0), n_known.sum(axis=0))
     return counts, float(log_likelihoods.sum())
 
 
@@ -281,10 +285,10 @@ def maximising_mixture(counts, alpha, attributes=None):
     -------
     mixture : ProductMixture
     """
-    members, sums, known = counts
+    members, sums, n_known = counts
     # Rounding must not make a count of zero negative.
-    true = np.maximum((known + sums) / 2, 0.0) + alpha
-    false = np.maximum((known - sums) / 2, 0.0) + alpha
+    true = np.maximum((n_known + sums) / 2, 0.0) + alpha
+    false = np.maximum((n_known - sums) / 2, 0.0) + alpha
     log_weights = np.log((members + alpha) / (members.sum() + len(members) * alpha))
     logits = np.log(true) - np.log(false)
     if attributes is None:
@@ -454,14 +458,14 @@ def implied_counts(mixture, total, alpha):
     """
     weights, means = np.exp(mixture.log_weights), 2 * mixture.means() - 1
     members = np.maximum(weights * (total + len(weights) * alpha) - alpha, 0.0)
-    known = np.tile(members[:, None], means.shape[1])
+    n_known = np.tile(members[:, None], means.shape[1])
     n_values = 2
     if mixture.attributes is not None:
         n_values = mixture.attributes.sizes[mixture.attributes.of_column]
     # Of n_values alpha pseudocounts each column got alpha.
-    sums = (1 + means) * (known + n_values * alpha) - 2 * alpha - known
-    sums = np.clip(sums, -known, known)
-    return Counts(members, sums, known)
+    sums = (1 + means) * (n_known + n_values * alpha) - 2 * alpha - n_known
+    sums = np.clip(sums, -n_known, n_known)
+    return Counts(members, sums, n_known)
 
 
 def blend_counts(counts, total, more, weight, learning_decay):

@@ -172,8 +172,8 @@ def _missing_groups(params, X):
     params.check_inputs(X.shape[1])
     patterns, group = group_rows(np.isnan(X))
     for gap, samples in zip(patterns, members_of(group, len(patterns)), strict=True):
-        known = X[np.ix_(samples, ~gap)]
-        biases = params.hidden_bias + known @ params.components[:, ~gap].T
+        known_inputs = X[np.ix_(samples, ~gap)]
+        biases = params.hidden_bias + known_inputs @ params.components[:, ~gap].T
         # Relative to the mean bias, the same states matter in most samples.
         centre = biases.mean(axis=0)
         machine = params.replace(
@@ -181,7 +181,7 @@ def _missing_groups(params, X):
             hidden_bias=centre,
             visible_bias=params.visible_bias[gap],
         )
-        exponent = known @ params.visible_bias[~gap] + log_base(known)
+        exponent = known_inputs @ params.visible_bias[~gap] + log_base(known_inputs)
         missing = np.flatnonzero(gap)
         yield MissingGroup(samples, missing, machine, biases - centre, exponent)
 

@@ -117,10 +117,10 @@ class InformationMixin:
         values = self._attributes.complete(values) if self._attributes else values
         means = (apply_in_blocks(self._complete_by_means, values) + 1) / 2
         alone = ~attributes.grouped[attributes.of_column]
-        given = np.empty((len(values),) * 2)  # each value, given that of the row
-        given[:, attributes.true_values] = means
-        given[:, attributes.true_values[alone] - 1] = 1 - means[:, alone]
-        joint = np.exp(logs)[:, None] * given
+        conditionals = np.empty((len(values),) * 2)  # each value, given that of the row
+        conditionals[:, attributes.true_values] = means
+        conditionals[:, attributes.true_values[alone] - 1] = 1 - means[:, alone]
+        joint = np.exp(logs)[:, None] * conditionals
         joint = (joint + joint.T) / 2  # rounding
         information = attributes.mutual_information(joint)
         return information[np.ix_(attributes.of_column, attributes.of_column)]

@@ -57,14 +57,14 @@ def fit_inputs(signs, parents, sample_weight=None):
     visible_bias : ndarray of shape (n,)
     couplings : ndarray of shape (n,), or None without parents
     """
-    given = np.full(signs.shape[1], -1) if parents is None else parents
-    tables = log_conditionals(signs, given, sample_weight, ALPHA)
+    parent_of = np.full(signs.shape[1], -1) if parents is None else parents
+    tables = log_conditionals(signs, parent_of, sample_weight, ALPHA)
     # log p(x | p) is a constant + biases x + other p + coupling x p.
     biases = (tables[:, :, 1] - tables[:, :, 0]).sum(axis=1) / 4
     other = (tables[:, 1] - tables[:, 0]).sum(axis=1) / 4
     couplings = tables[:, 1, 1] - tables[:, 1, 0] - tables[:, 0, 1] + tables[:, 0, 0]
-    child = given >= 0
-    np.add.at(biases, given[child], other[child])
+    child = parent_of >= 0
+    np.add.at(biases, parent_of[child], other[child])
     return biases, None if parents is None else np.where(child, couplings / 4, 0.0)
 
 
@@ -90,12 +90,12 @@ class InputModel(NamedTuple):
         -------
         params : RBMParams
         """
-        rest = self.visible_bias, self.parents, self.max_active, self.attributes
-        coordinates = Coordinates(len(components), self.centre, *rest)
-        parts = [components.ravel(), np.zeros(len(components))]
-        parts += [self.biases] * self.visible_bias
-        parts += [self.couplings] * (self.parents is not None)
-        return coordinates.to_params(np.concatenate(parts))
+        settings = self.visible_bias, self.parents, self.max_active, self.attributes
+        coordinates = Coordinates(len(components), self.centre, *settings)
+        vectors = [components.ravel(), np.zeros(len(components))]
+        vectors += [self.biases] * self.visible_bias
+        vectors += [self.couplings] * (self.parents is not None)
+        return coordinates.to_params(np.concatenate(vectors))
 
 
 def fit_binary_inputs(signs, weights, centre, base, max_active, attributes=None):
@@ -365,10 +365,10 @@ def find_unit(samples, sample_weight, rng, centred=False):
         start = unit_with(weights, 0.5, centred)
         tries.append(_run_em(samples, sample_weight, start, N_ITER_SHORT, centred))
     # A unit that explains a few samples memorises them, however large its gain.
-    tries = [found for found in tries if found[2] >= MIN_ACTIVE]
-    for found in sorted(tries, key=lambda found: -found[1]):
+    tries = [trial for trial in tries if trial[2] >= MIN_ACTIVE]
+    for trial in sorted(tries, key=lambda trial: -trial[1]):
         unit, gain, n_active = _run_em(
-            samples, sample_weight, found[0], N_ITER_LONG, centred
+            samples, sample_weight, trial[0], N_ITER_LONG, centred
         )
         if n_active >= MIN_ACTIVE:
             return unit, gain
@@ -439,9 +439,9 @@ def count_units(samples, sample_weight, most, rng, centred=False):
         From 1 to `most`.
     """
     order = rng.permutation(len(samples))
-    held_out, rest = np.split(order, [round(HELD_OUT_FRACTION * len(samples))])
+    held_out, training = np.split(order, [round(HELD_OUT_FRACTION * len(samples))])
     test, test_weight = samples[held_out], sample_weight[held_out]
-    samples, sample_weight = samples[rest], sample_weight[rest]
+    samples, sample_weight = samples[training], sample_weight[training]
     useful = searched = 0
     while searched < most and searched - useful < MAX_FAILURES and len(test):
         mean = _mean(samples, sample_weight, centred)

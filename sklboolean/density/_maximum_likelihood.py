@@ -238,8 +238,8 @@ def sum_posteriors(params, samples, weights, n_jobs=None):
                 inputs, shares = samples[here], weights[here]
                 out, sums = np.empty(biases.size), (biases, tables, of_rows, of_units)
                 values[block] = sum(
-                    sum_bits(inputs[part], shares[part], *sums, out)
-                    for part in gen_batches(BLOCK_SIZE, n_at_a_time)
+                    sum_bits(inputs[batch], shares[batch], *sums, out)
+                    for batch in gen_batches(BLOCK_SIZE, n_at_a_time)
                 )
                 hidden[block] = of_units.reshape(-1)[:m]
                 of_rows = of_rows.transpose(1, 2, 0, 3).reshape(-1, 16, biases.size)
@@ -355,10 +355,10 @@ class Ascent:
                 f"The weights grew without bound with solver={self.options.solver!r}. "
                 "Take a tenth of its learning_rate, or raise alpha."
             )
-        whole = vector if self.directions is None else self._scaled(vector)
+        unscaled = vector if self.directions is None else self._scaled(vector)
         # The solver may overwrite its own vector: keep a copy.
-        alpha, params = self.options.alpha, self.coordinates.to_params(whole.copy())
-        penalised = self.coordinates.penalised(whole)
+        alpha, params = self.options.alpha, self.coordinates.to_params(unscaled.copy())
+        penalised = self.coordinates.penalised(unscaled)
         value, by_params, log_z = mean_log_likelihood(
             params, self.table, self.edges, self.options.n_jobs, self.options.moments
         )
@@ -573,10 +573,10 @@ def with_new_tree(params, table, n_samples, rng):
         parents = params.attributes.parents_of(gains + gains.T)
     else:
         parents = maximum_spanning_tree(gains + gains.T)
-    kept = couplings[np.arange(n), parents]
+    former = couplings[np.arange(n), parents]
     if _edges(parents) == _edges(params.parents):
         return params
-    return params.replace(parents=parents, couplings=np.where(parents < 0, 0, kept))
+    return params.replace(parents=parents, couplings=np.where(parents < 0, 0, former))
 
 
 def _edges(parents):

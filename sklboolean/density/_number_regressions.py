@@ -48,12 +48,12 @@ class NumberRegressions:
 
     def _split(self, j, values, means):
         """Separate a number from the columns that predict it."""
-        place = self.numbers.index(j)
+        position = self.numbers.index(j)
         # Later values may be far outside those of training.
         values = np.clip(values[:, self.numbers], -self.scales, self.scales)
         scaled = values / self.scales
-        features = np.delete(scaled, place, axis=1), means[:, self.places]
-        return np.hstack(features), scaled[:, place]
+        features = np.delete(scaled, position, axis=1), means[:, self.places]
+        return np.hstack(features), scaled[:, position]
 
     def predict(self, j, values, means):
         """Predict a number, within its values; None where there is no regression."""

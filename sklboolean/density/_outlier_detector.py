@@ -56,15 +56,15 @@ def surprises_of(log_density, signs, values):
     surprises = np.full((len(signs), len(values)), np.nan)
     for j, (features, of_values) in enumerate(values):
         is_known = (signs[:, features] != 0).all(axis=1)
-        known = signs[is_known]
-        logs = np.empty((len(known), len(of_values)))
+        known_signs = signs[is_known]
+        logs = np.empty((len(known_signs), len(of_values)))
         for k, value in enumerate(of_values):
-            other = known.copy()
+            other = known_signs.copy()
             other[:, features] = value
             logs[:, k] = log_density(other)
-        is_own = (known[:, None, features] == of_values).all(axis=2)
-        own = np.where(is_own, logs, -np.inf)
-        surprises[is_known, j] = logsumexp(logs, axis=1) - logsumexp(own, axis=1)
+        is_own = (known_signs[:, None, features] == of_values).all(axis=2)
+        own_logs = np.where(is_own, logs, -np.inf)
+        surprises[is_known, j] = logsumexp(logs, axis=1) - logsumexp(own_logs, axis=1)
     return surprises
 
 
@@ -188,8 +188,8 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
                 density = FrameBits(self.encoder_).with_groups(density)
             features, _ = self._read(X, reset=True)
             weights = checked_weights(sample_weight, features.shape[0])
-            given = {} if sample_weight is None else {"sample_weight": weights}
-            density = clone(density).fit(features, **given)
+            fit_params = {} if sample_weight is None else {"sample_weight": weights}
+            density = clone(density).fit(features, **fit_params)
             self.estimator_ = density
             self._log_new = -float(np.log1p(weights.sum()))
             scores = density.score_samples(features)
@@ -275,11 +275,11 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
         def of_block(block):
             return surprises_of(density._log_density, block, values)
 
-        found = apply_in_blocks(of_block, signs)
+        surprises = apply_in_blocks(of_block, signs)
         if is_new is None:
-            return found[:, attributes.of_column]
-        found[is_new] = -self._log_new
-        return frame_like(X, found, tuple(feature_names_of(self.encoder_)))
+            return surprises[:, attributes.of_column]
+        surprises[is_new] = -self._log_new
+        return frame_like(X, surprises, tuple(feature_names_of(self.encoder_)))
 
     def decision_function(self, X) -> np.ndarray:
         """Compute how far the log-likelihood of each sample is above the threshold.

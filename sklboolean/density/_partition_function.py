@@ -76,8 +76,8 @@ def input_means(params, fields):
     """
     if params.attributes is not None:
         forest, attributes = attribute_forest(params), params.attributes
-        _, *rest = forest.upward(attributes.spread(fields))
-        values = forest.downward(*rest)[0]
+        _, *messages = forest.upward(attributes.spread(fields))
+        values = forest.downward(*messages)[0]
         return 2 * values[attributes.true_values].T - 1, None
     if params.parents is None:
         return np.tanh(fields), None
@@ -191,8 +191,8 @@ def attribute_forest(params):
     tables = []
     for attribute, parent in enumerate(parents):
         columns, of_values = _edge_signs(params, attribute, parent)
-        own = attributes.value_signs(attribute)
-        tables.append((of_values * params.couplings[columns]) @ own.T)
+        own_signs = attributes.value_signs(attribute)
+        tables.append((of_values * params.couplings[columns]) @ own_signs.T)
     return AttributeForest(attributes, parents, tables)
 
 
@@ -229,8 +229,10 @@ def _moments_of_attributes(params):
         edges = np.zeros(len(params.parents))
         for attribute, parent in enumerate(mixture.forest.parents):
             columns, of_values = _edge_signs(params, attribute, parent)
-            own = attributes.value_signs(attribute)
-            edges[columns] = ((of_values.T @ pairs[attribute]) * own.T).sum(axis=1)
+            own_signs = attributes.value_signs(attribute)
+            edges[columns] = ((of_values.T @ pairs[attribute]) * own_signs.T).sum(
+                axis=1
+            )
     return log_z, Moments(hidden, inputs, products, edges)
 
 
@@ -292,10 +294,14 @@ def log_marginals(params, hidden_biases, n_jobs=None):
             sums = (sums * np.exp(right_logs - right_top[:, None])).sum(1)
             # Terms below e^-708 of the three maxima are lost: they must not matter.
             safe = sums > SAFE
-            part = np.log(np.where(safe, sums, 1.0)) + top + left_top + right_top
+            logs_of_batch = (
+                np.log(np.where(safe, sums, 1.0)) + top + left_top + right_top
+            )
             for i in np.flatnonzero(~safe):
-                part[i] = logsumexp(logs + left_logs[i][:, None] + right_logs[i])
-            log_sums[here] = np.logaddexp(log_sums[here], part)
+                logs_of_batch[i] = logsumexp(
+                    logs + left_logs[i][:, None] + right_logs[i]
+                )
+            log_sums[here] = np.logaddexp(log_sums[here], logs_of_batch)
 
         small = n_samples < 1024
         each_slice(add, n_samples, n_jobs, multiple=256, small=small, step=256)

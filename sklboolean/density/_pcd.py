@@ -312,8 +312,8 @@ class AnnealingPath(NamedTuple):
         if self.last.parents is not None:
             names += ("couplings",)
         ends = ((getattr(self.first, name), getattr(self.last, name)) for name in names)
-        parts = [(1 - beta) * start + beta * end for start, end in ends]
-        return self.last.replace(**dict(zip(names, parts, strict=True)))
+        blends = [(1 - beta) * start + beta * end for start, end in ends]
+        return self.last.replace(**dict(zip(names, blends, strict=True)))
 
     def log_first(self):
         """Compute log Z of the machine without hidden units."""
@@ -419,5 +419,7 @@ def estimate_log_partition(
     forward, forward_error = log_mean_exp(anneal(path, start, betas, rng))
     start = draw_inputs(params, states, rng)
     reverse, reverse_error = log_mean_exp(anneal(path, start, betas[::-1], rng))
-    known = path.log_first()
-    return Estimate(known + forward, known - reverse, forward_error, reverse_error)
+    log_first = path.log_first()
+    return Estimate(
+        log_first + forward, log_first - reverse, forward_error, reverse_error
+    )

@@ -76,14 +76,18 @@ def assign(formula, literal):
     if isinstance(formula, Literal):
         same = formula.column == literal.column
         return formula.value == literal.value if same else formula
-    parts = []
-    for part in formula.parts:
-        part = assign(part, literal)
-        if part is formula.is_or:  # a true part decides an "or", a false one an "and"
-            return part
-        if not isinstance(part, bool):
-            parts.append(part)
-    return Junction(formula.is_or, tuple(parts)) if parts else not formula.is_or
+    open_parts = []
+    for assigned in formula.parts:
+        assigned = assign(assigned, literal)
+        if (
+            assigned is formula.is_or
+        ):  # a true part decides an "or", a false one an "and"
+            return assigned
+        if not isinstance(assigned, bool):
+            open_parts.append(assigned)
+    return (
+        Junction(formula.is_or, tuple(open_parts)) if open_parts else not formula.is_or
+    )
 
 
 def first_column(formula):
@@ -93,18 +97,18 @@ def first_column(formula):
     return formula.column
 
 
-def disjoint_terms(event, given=True):
+def disjoint_terms(event, condition=True):
     """Split a condition into disjoint terms that decide an event.
 
     Parameters
     ----------
-    event, given : Literal, Junction or bool
+    event, condition : Literal, Junction or bool
 
     Returns
     -------
     terms : list of dict
         The value of each column that occurs. Any two of them contradict each other,
-        and one of them holds wherever ``given`` is true, but nowhere else.
+        and one of them holds wherever the condition is true, but nowhere else.
     truths : list of bool
         Whether the event is true there.
 
@@ -114,12 +118,12 @@ def disjoint_terms(event, given=True):
         If there are more than ``MAX_TERMS`` branches.
     """
     terms, truths, n_branches = [], [], 1
-    branches = [({}, given, event)]
+    branches = [({}, condition, event)]
     while branches:
-        term, given, event = branches.pop()
-        if given is False:
+        term, condition, event = branches.pop()
+        if condition is False:
             continue
-        if given is True and isinstance(event, bool):
+        if condition is True and isinstance(event, bool):
             terms.append(term)
             truths.append(event)
             continue
@@ -129,10 +133,12 @@ def disjoint_terms(event, given=True):
                 f"The query needs more than {MAX_TERMS} terms: its conditions combine "
                 "too many columns. Ask for fewer alternatives at a time."
             )
-        column = first_column(event if given is True else given)
+        column = first_column(event if condition is True else condition)
         for literal in (Literal(column, False), Literal(column, True)):
             decided = {**term, column: literal.value}
-            branches.append((decided, assign(given, literal), assign(event, literal)))
+            branches.append(
+                (decided, assign(condition, literal), assign(event, literal))
+            )
     return terms, truths
 
 
@@ -220,14 +226,14 @@ class Vocabulary:
         signs = operator, OPPOSITES[operator]
         names = {
             str(compared): self.names[columns[0]]
-            for (each, sign, compared), columns in self.conditions.items()
-            if each == attribute and sign in signs
+            for (name, sign, compared), columns in self.conditions.items()
+            if name == attribute and sign in signs
         }
-        near = [names[each] for each in near_values(str(value), names)]
-        known = near or self._names_of(attribute)
+        near = [names[name] for name in near_values(str(value), names)]
+        alternatives = near or self._names_of(attribute)
         return (
             f"No column of X tells whether {shown!r}. Columns that can be asked for "
-            f"instead are {self._list(known)}. {ADVICE}"
+            f"instead are {self._list(alternatives)}. {ADVICE}"
         )
 
     def _names_of(self, attribute):
@@ -246,12 +252,15 @@ class Vocabulary:
                 f"The query has {name!r} without a value. The columns on it are "
                 f"{self._list(self._names_of(name))}."
             )
-        names = [*self.names, *sorted(self.attributes - set(self.names))]
-        near = get_close_matches(name, names, 3)
-        known = f"near names are {self._list(near)}"
+        all_names = [*self.names, *sorted(self.attributes - set(self.names))]
+        near = get_close_matches(name, all_names, 3)
+        alternatives = f"near names are {self._list(near)}"
         if not near:
-            known = f"the names are {self._list(names)}"
-        return f"The query has {name!r}, which is not a column of X: {known}. {ADVICE}"
+            alternatives = f"the names are {self._list(all_names)}"
+        return (
+            f"The query has {name!r}, which is not a column of X: {alternatives}. "
+            f"{ADVICE}"
+        )
 
     @staticmethod
     def _list(names):
@@ -281,9 +290,9 @@ class Token(NamedTuple):
 
 def split_tokens(text):
     """Split a query into tokens, the last of which is its end."""
-    tokens, place, stop = [], 0, len(text.rstrip())
-    while place < stop:
-        match = TOKEN.match(text, place)
+    tokens, position, stop = [], 0, len(text.rstrip())
+    while position < stop:
+        match = TOKEN.match(text, position)
         kind = match.lastgroup
         piece = match[kind]
         if kind == "quoted":
@@ -291,7 +300,7 @@ def split_tokens(text):
         elif kind == "word" and piece.lower() in KEYWORDS:
             kind, piece = "keyword", piece.lower()
         tokens.append(Token(kind, piece, match.start(match.lastgroup), match.end()))
-        place = match.end()
+        position = match.end()
     return [*tokens, Token("end", "the end", stop, stop)]
 
 
@@ -329,10 +338,10 @@ class Parser:
 
     def _junction(self, is_or):
         read = self._conjunction if is_or else self._negation
-        parts = [read()]
+        formulas = [read()]
         while self._take("keyword", "or" if is_or else "and"):
-            parts.append(read())
-        return Junction(is_or, tuple(parts)) if len(parts) > 1 else parts[0]
+            formulas.append(read())
+        return Junction(is_or, tuple(formulas)) if len(formulas) > 1 else formulas[0]
 
     def _conjunction(self):
         return self._junction(False)
@@ -377,7 +386,7 @@ class Parser:
         if self._take("keyword", "in"):
             formula = Junction(
                 True,
-                tuple(vocabulary.formula(name, "=", each) for each in self._list()),
+                tuple(vocabulary.formula(name, "=", level) for level in self._list()),
             )
             return negate(formula) if negated else formula
         if negated:
@@ -391,10 +400,10 @@ class Parser:
         ]
         if not pairs:
             raise ValueError(vocabulary.unknown_name(name))
-        known = [
+        known_pairs = [
             pair for pair in pairs if single_spaced(pair[0]) in vocabulary.attributes
         ]
-        return vocabulary.formula(*(known or pairs)[0])
+        return vocabulary.formula(*(known_pairs or pairs)[0])
 
     def _list(self):
         """Read the levels after ``in``."""
@@ -477,9 +486,9 @@ class QueryMixin:
                 f"given must be one condition, or one for each of {len(events)} "
                 f"events; got {len(conditions)}."
             )
-        formulas = [self._parse(each, "event") for each in events]
-        found = self._probabilities(formulas, conditions)
-        return float(found[0]) if np.ndim(event) == 0 else found
+        formulas = [self._parse(text, "event") for text in events]
+        probabilities = self._probabilities(formulas, conditions)
+        return float(probabilities[0]) if np.ndim(event) == 0 else probabilities
 
     def standard_error(self, partitions, event, given=None):
         """Estimate the standard error of ``query``, from models of parts of the data.
@@ -605,23 +614,23 @@ class QueryMixin:
             For each event the terms, their log-probabilities, and whether it is true
             there.
         """
-        found = [
-            disjoint_terms(event, given is None or self._parse(given, "given"))
-            for event, given in zip(events, conditions, strict=True)
+        split_formulas = [
+            disjoint_terms(event, condition is None or self._parse(condition, "given"))
+            for event, condition in zip(events, conditions, strict=True)
         ]
-        terms = [term for terms, _ in found for term in terms]
+        terms = [term for terms, _ in split_formulas for term in terms]
         signs = self._all_missing(len(terms))
         for row, term in zip(signs, terms, strict=True):
             row[list(term)] = [1 if value else -1 for value in term.values()]
         logs = self._log_marginals(signs) if terms else np.empty(0)
         split, start = [], 0
-        for given, (_, truths) in zip(conditions, found, strict=True):
+        for condition, (_, truths) in zip(conditions, split_formulas, strict=True):
             here = slice(start, start + len(truths))
             possible, start = logs[here] > -np.inf, here.stop
             if not possible.any():
                 raise ValueError(
-                    f"given={given!r} has probability 0: no sample satisfies it. Ask "
-                    "for something that can be true."
+                    f"given={condition!r} has probability 0: no sample satisfies it. "
+                    "Ask for something that can be true."
                 )
             truths = np.array(truths, dtype=bool)
             split.append(

@@ -60,9 +60,12 @@ class RBMParams:
 
     def copy(self):
         """Copy the parameters with their arrays."""
-        parts = (getattr(self, field.name) for field in fields(self))
+        values = (getattr(self, field.name) for field in fields(self))
         return RBMParams(
-            *(part.copy() if isinstance(part, np.ndarray) else part for part in parts)
+            *(
+                value.copy() if isinstance(value, np.ndarray) else value
+                for value in values
+            )
         )
 
     @property
@@ -161,14 +164,14 @@ def _log_active_sums(activations, max_active):
     for i in range(m):
         upto[i + 1, 1:] = np.logaddexp(upto[i, 1:], upto[i, :-1] + activations[:, i])
     log_sums = logsumexp(upto[m], axis=0)
-    # Backwards: rest[k] is the log-sum over units after i, at most k of them active.
-    rest = np.zeros((max_active + 1, n_samples))
+    # Backwards: after[k] is the log-sum over units after i, at most k of them active.
+    after = np.zeros((max_active + 1, n_samples))
     means = np.empty((n_samples, m))
     for i in range(m - 1, -1, -1):
         if max_active:
-            with_i = logsumexp(upto[i, :-1] + rest[-2::-1], axis=0) + activations[:, i]
+            with_i = logsumexp(upto[i, :-1] + after[-2::-1], axis=0) + activations[:, i]
             means[:, i] = np.exp(with_i - log_sums)
-            rest[1:] = np.logaddexp(rest[1:], rest[:-1] + activations[:, i])
+            after[1:] = np.logaddexp(after[1:], after[:-1] + activations[:, i])
         else:
             means[:, i] = 0.0
     return log_sums, means
@@ -229,8 +232,8 @@ class Coordinates:
     def of(cls, params, centre, visible_bias):
         """Choose coordinates for the parameters of a machine."""
         m = len(params.hidden_bias)
-        rest = params.parents, params.max_active, params.attributes
-        return cls(m, centre, visible_bias, *rest)
+        model = params.parents, params.max_active, params.attributes
+        return cls(m, centre, visible_bias, *model)
 
     def _split(self, vector):
         m, n = self.n_components, len(self.centre)
@@ -261,24 +264,24 @@ class Coordinates:
     def to_vector(self, params):
         """Compute the vector of a machine: the inverse of ``to_params``."""
         components = params.components
-        parts = [components.ravel(), params.hidden_bias + components @ self.centre]
+        vectors = [components.ravel(), params.hidden_bias + components @ self.centre]
         if self.visible_bias:
-            parts.append(params.visible_bias + 0.5 * components.sum(axis=0))
+            vectors.append(params.visible_bias + 0.5 * components.sum(axis=0))
         if self.parents is not None:
-            parts.append(params.couplings)
-        return np.concatenate(parts)
+            vectors.append(params.couplings)
+        return np.concatenate(vectors)
 
     def to_gradient(self, moments):
         """Compute the gradient by the vector from that by the parameters."""
         by_components = moments.products - np.outer(moments.hidden, self.centre)
         if self.visible_bias:  # without them h is not centred
             by_components -= 0.5 * moments.visible
-        parts = [by_components.ravel(), moments.hidden]
+        vectors = [by_components.ravel(), moments.hidden]
         if self.visible_bias:
-            parts.append(moments.visible)
+            vectors.append(moments.visible)
         if self.parents is not None:
-            parts.append(moments.edges)
-        return np.concatenate(parts)
+            vectors.append(moments.edges)
+        return np.concatenate(vectors)
 
     def penalised(self, vector):
         """Copy the vector with 0 for the hidden biases, which are not penalised."""

@@ -237,7 +237,7 @@ class TreeDistribution:
 
     def copy(self):
         """Copy the distribution with its arrays."""
-        return TreeDistribution(*(part.copy() for part in astuple(self)))
+        return TreeDistribution(*(array.copy() for array in astuple(self)))
 
     def upward(self, signs, combine=np.logaddexp):
         """Pass messages from the leaves to the roots.
@@ -292,8 +292,10 @@ class TreeDistribution:
             if parent < 0:
                 above[bit] = table[0]
                 continue
-            rest = above[parent] + evidence[parent] + below[parent] - messages[bit]
-            above[bit] = np.logaddexp(rest[:, :1] + table[0], rest[:, 1:] + table[1])
+            outside = above[parent] + evidence[parent] + below[parent] - messages[bit]
+            above[bit] = np.logaddexp(
+                outside[:, :1] + table[0], outside[:, 1:] + table[1]
+            )
         both = above + below
         return (both[:, :, 1] - both[:, :, 0]).T
 
@@ -340,11 +342,11 @@ def known_value_counts(attributes, signs, weights):
     check_pairs(int(attributes.sizes.sum()))
     allowed = attributes.allowed(signs)
     n_allowed = np.add.reduceat(allowed, attributes.first_values, axis=1, dtype=int)
-    known = np.repeat(n_allowed == 1, attributes.sizes, axis=1)
+    is_known = np.repeat(n_allowed == 1, attributes.sizes, axis=1)
     counts = np.zeros((allowed.shape[1],) * 2)
     for start in range(0, len(allowed), BLOCK_SIZE):
         here = slice(start, start + BLOCK_SIZE)
-        values = (allowed[here] & known[here]).astype(np.float64)
+        values = (allowed[here] & is_known[here]).astype(np.float64)
         counts += (values * weights[here, None]).T @ values
     return counts
 
@@ -416,9 +418,9 @@ def _expected_pairs(mixture, signs, weights):
         here = slice(start, start + BLOCK_SIZE)
         allowed = forest.attributes.allowed(signs[here])
         cases = np.where(allowed, mixture.exponents, -np.inf)
-        scores, *rest = forest.upward(cases)
+        scores, *messages = forest.upward(cases)
         log_likelihood += float(weights[here] @ scores)
-        _, more = forest.downward(*rest, weights[here])
+        _, more = forest.downward(*messages, weights[here])
         pairs = more if pairs is None else list(map(np.add, pairs, more))
     return log_likelihood, pairs
 
