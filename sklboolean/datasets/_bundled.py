@@ -182,6 +182,7 @@ def load_recurrence(*, return_X_y=False, as_frame=False):
         table = stored["table"].astype(str)
         target = stored["target"].astype(np.int64)
         target_names = stored["target_names"]
+    # Empty texts are missing values; intervals such as 40-49 become their middle.
     data = np.where(table == "", None, table.astype(object))
     for j, name in enumerate(names):
         if name in ("age (years)", "tumour size (mm)", "affected lymph nodes"):
@@ -264,6 +265,7 @@ def _load(filename, description, return_X_y, as_frame):
     path = files("sklboolean.datasets").joinpath("data", filename)
     with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
         feature_names = stored["feature_names"].tolist()
+        # A file holds a bit for each value, and no pickled objects.
         data = np.unpackbits(stored["packed"], axis=1, count=len(feature_names))
         return make_bunch(
             np.ascontiguousarray(data),

@@ -1,5 +1,8 @@
 """Random Boolean samples with a known labelling rule, and label noise."""
 
+# Generators draw in one order whatever the other arguments are: for a seed, a small
+# noise flips a part of the labels that a larger noise flips, and changes no sample.
+
 from math import comb, log
 from numbers import Integral, Real
 
@@ -118,6 +121,7 @@ def make_dnf(
         X = chain.draw(n_samples, rng)
     else:
         n_positive = round(n_samples * positive_fraction)
+        # Each class is drawn from the chain under its condition, then both are mixed.
         positive = draw_satisfying(n_positive, terms, chain, rng)
         negative = draw_falsifying(n_samples - n_positive, terms, chain, rng)
         X = np.vstack([positive, negative])[rng.permutation(n_samples)]
@@ -308,6 +312,7 @@ def _draw_terms(n_terms, n_literals, n_features, monotone, rng):
     terms, unused = [], []
     while len(terms) < n_terms:
         if len(unused) < n_literals:
+            # Features are used up before one is used again.
             again = rng.permutation(n_features).tolist()
             unused += [feature for feature in again if feature not in unused]
         chosen, unused = sorted(unused[:n_literals]), unused[n_literals:]
@@ -376,6 +381,7 @@ def flip_labels(y, noise, *, exact=False, classes=None, random_state=None):
             f"y must have two or more classes; got {class_list.tolist()[0]!r} only. "
             "Pass all labels as classes."
         )
+    # A step of 1 to n_classes - 1 reaches each other class with equal probability.
     steps = np.ones(len(y), dtype=np.intp)
     if len(class_list) > 2:
         steps = rng.randint(1, len(class_list), size=len(y))
@@ -416,6 +422,7 @@ def _encode(y, classes):
     given_classes = np.unique(_as_labels(classes, "classes"))
     if not len(given_classes):
         raise ValueError("classes must list all labels that can occur; got none.")
+    # Labels behind the last class are compared with the first, and differ.
     codes = np.searchsorted(given_classes, y)
     codes[codes == len(given_classes)] = 0
     unknown = y[given_classes[codes] != y]
@@ -479,7 +486,9 @@ def make_long_servedio(n_samples=1000, *, noise=0.0, random_state=None):
     check_scalar(n_samples, "n_samples", Integral, min_val=1)
     rng = check_random_state(random_state)
     y = rng.randint(2, size=n_samples)
+    # 0: large margin, 1: puller, 2 and 3: penalizer.
     kinds = rng.randint(4, size=n_samples)
+    # Ranks of random numbers: a random choice of so many features in each sample.
     order_of_first = rng.random_sample((n_samples, N_FIRST)).argsort(axis=1)
     order_of_last = rng.random_sample((n_samples, N_LAST)).argsort(axis=1)
     penalizer = np.hstack(
@@ -508,6 +517,8 @@ class BooleanChain:
     def draw(self, n_samples, rng, term=()):
         """Draw 0/1 samples from the chain, given that ``term`` is true."""
         X = np.empty((n_samples, self.n_features), dtype=np.uint8)
+        # Draw from left to right; literals that are given steer the features before
+        # them.
         waiting = sorted(term, reverse=True)
         for j in range(self.n_features):
             if waiting and waiting[-1][0] == j:
@@ -525,6 +536,7 @@ class BooleanChain:
 
     def log_probability(self, term):
         """Compute the log-probability that ``term`` is true."""
+        # The chain rule, from one literal to the next.
         (first, value), *others = sorted(term)
         total = log(self.density if value else 1 - self.density)
         for feature, next_value in others:
@@ -534,6 +546,7 @@ class BooleanChain:
 
     def _transition(self, start, end, steps):
         """Compute the probability of the value ``end``, ``steps`` after ``start``."""
+        # Either every step repeated the value before, or the last fresh draw decided.
         repeated = self.correlation**steps
         independent = self.density if end else 1 - self.density
         return repeated * (start == end) + (1 - repeated) * independent
@@ -543,6 +556,7 @@ def count_satisfied(X, terms):
     """Count the ``terms`` that each sample satisfies."""
     counts = np.zeros(len(X), dtype=np.int64)
     for term in terms:
+        # A term holds where all its literals do.
         features, values = map(list, zip(*term, strict=True))
         counts += (X[:, features] == values).all(axis=1)
     return counts
@@ -550,6 +564,7 @@ def count_satisfied(X, terms):
 
 def draw_satisfying(n_samples, terms, chain, rng):
     """Draw samples from the chain, given that some term is true."""
+    # Logarithms: the probability of a long term underflows.
     log_p = np.array([chain.log_probability(term) for term in terms])
     p = np.exp(log_p - log_p.max())
     p /= p.sum()

@@ -104,6 +104,7 @@ def make_tic_tac_toe(*, return_X_y=False, as_frame=False):
     >>> X.shape, int(y.sum())
     ((958, 27), 626)
     """
+    # Sorted, so that the samples do not depend on the order of a set.
     boards = np.array(sorted(_end_boards()))
     return make_bunch(
         _one_hot(boards, [3] * 9),
@@ -186,6 +187,7 @@ def make_monks(
     """
     check_scalar(problem, "problem", Integral, min_val=1, max_val=3)
     sizes = [3, 3, 2, 3, 4, 2]
+    # Every combination of values is one sample, so the data are the whole domain.
     robots = np.array(list(product(*map(range, sizes)))) + 1
     clean = _monk_class(problem, robots).astype(np.int64)
     target = flip_labels(clean, noise, exact=True, random_state=random_state)
@@ -205,6 +207,8 @@ def make_monks(
 
 def _end_boards():
     """Find all boards that end a game; 0 is x, 1 is o, 2 is blank."""
+    # Play all games from the empty board; different games meet in one board, which is
+    # played on once. Whoever moved last has won if there is a line.
     ended, seen, waiting = set(), set(), [(2,) * 9]
     while waiting:
         board = waiting.pop()

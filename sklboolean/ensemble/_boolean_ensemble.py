@@ -203,6 +203,9 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
             For invalid parameters and data, and if all samples of a class have weight
             0. An earlier fit is kept.
         """
+        # The data are encoded once, so all models see the same bits. Each model is
+        # fitted on the folds, which gives logits of held-out samples, and then on all
+        # samples. The weights of the logits minimize the held-out log-loss.
         with restore_on_error(self):
             check_n_jobs(self.n_jobs)
             X, y = self._encode_training_data(X, y)
@@ -214,6 +217,8 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
             weights = relative_weights(weights[used])
             rng = check_random_state(self.random_state)
             folds = self._folds(codes, rng)
+            # Seeds are drawn before tasks are sent, so the fit does not depend on their
+            # order.
             names, models = self._models(X, codes, weights, folds)
             used = None if sample_weight is None else weights
             members = Parallel(n_jobs=self.n_jobs)(

@@ -23,6 +23,7 @@ def centered_logits(probabilities):
     logits : ndarray of shape (n_samples, n_classes), float64
         Logarithms, of which the mean over the classes of a sample is 0.
     """
+    # A probability of 0 would forbid a class to the whole pool.
     logs = np.log(np.maximum(probabilities, LEAST_PROBABILITY))
     return logs - logs.mean(axis=1, keepdims=True)
 
@@ -46,6 +47,8 @@ def pool_weights(logits, codes, sample_weight, prior):
         They minimize the loss plus ``STRENGTH * sum(w - prior * log(w))``, which is
         convex.
     """
+    # Over the logarithms of the weights, which keeps these positive; the penalty is the
+    # relative entropy to the prior, up to a constant.
     prior = prior / prior.sum()
     is_label = codes[:, None] == np.arange(logits.shape[2])
 
@@ -80,8 +83,10 @@ def choose_ridge_C(X, codes, weights, folds):
     -------
     C : float
     """
+    # Values of C that a path does not reach count as infinite losses.
     losses = np.full((len(folds), len(CS)), np.inf)
     for of_fold, (train, test) in zip(losses, folds, strict=True):
+        # From strong to weak penalties, each fit begins with the last one.
         model = LogisticRegression(warm_start=True, max_iter=1000, tol=1e-3)
         training, tested = (X[train], codes[train], weights[train]), X[test]
         for k, C in enumerate(CS):

@@ -1,5 +1,19 @@
 """BitTable: Boolean features on disk, a bit each, read where they are needed."""
 
+# The file, little-endian, from its beginning:
+#
+# 1. words, uint64 of shape (n_samples, n_words), as `bits.py` lays them out;
+# 2. the labels, if any: int64 codes into the list of labels, or float64 numbers;
+# 3. the weights, if any: float64;
+# 4. the header, JSON: the shape, names, labels, and for each section dtype, start,
+#    length and checksum;
+# 5. the footer: length and checksum of the header, and MAGIC.
+#
+# It is written in one pass: words go to the file itself, the other sections to files
+# beside it that are appended at the end. The file gets its name when it is complete, so
+# there is no half a table. A journal notes after each batch what a later run may rely
+# on.
+
 import json
 import os
 import shutil
@@ -100,6 +114,8 @@ class BitTable(PackedBits):
 
     def __init__(self, path, *, verify=True, memory_limit=None):
         self.path, self.memory_limit = Path(path), memory_limit
+        # The end is read first: it tells whether the file is whole, and where the rest
+        # is.
         size = self.path.stat().st_size
         header = self._read_header(size)
         self.n_samples, self.n_features = header["shape"]
@@ -110,6 +126,7 @@ class BitTable(PackedBits):
         self._labels = None if header["labels"] is None else as_labels(header["labels"])
         self.classes = None if self._labels is None else np.sort(self._labels)
         self._parts = header["parts"]
+        # Maps and checksums read this file, also where the path gets another one.
         self._file = self.path.open("rb")  # stays this one where the path is replaced
         weakref.finalize(self, self._file.close)
         self.words, self.sample_weight = self._words(), self._part("sample_weight")
@@ -278,6 +295,7 @@ class BitTable(PackedBits):
             check_real(binarize, "binarize")
         if encoder is not None and not is_fitted(encoder):
             fit_encoder(encoder, source, label, weight, batch_size)
+        # One file for each section until the end, then one.
         writer, path = _Writer(encoder, binarize), Path(path)
         files = {
             name: path.with_name(f"{path.name}.partial{end}")
@@ -402,6 +420,8 @@ class _Writer:
 
     def batches_to_do(self, batches):
         """Yield the batches that are not written yet."""
+        # What is done must end where a batch ends, and the first batch must give the
+        # same bits: else source or encoder are others.
         n_read, n_done = 0, self.shape[0] if self.shape else 0
         differs = ValueError(
             "The run to continue had another source, encoder, label, weight or "
@@ -472,6 +492,8 @@ class _Writer:
         if y.dtype.kind == "f":
             numbers = check_array_strict(y, "y", ensure_2d=False, dtype=np.float64)
             return numbers.astype("<f8", copy=False)
+        # Codes count labels in the order in which they came, so earlier batches stay
+        # valid.
         classes, places = encode_classes(y, min_classes=1)
         labels = classes.tolist()
         first = next(iter(self.codes), labels[0])
@@ -521,6 +543,8 @@ class _Writer:
             "parts": self.parts,
         }
         size = file.tell() + FOOTER
+        # The header states the size of the file, its own length included: reserve the
+        # digits.
         length = len(json.dumps(header | {"size": 10**18}))
         text = json.dumps(header | {"size": size + length}).encode()
         text = text.ljust(length)

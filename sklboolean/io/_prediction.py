@@ -1,5 +1,8 @@
 """Predictions of a fitted model in batches, from any source to a Parquet file."""
 
+# Batches are read, predicted and written one by one. The draft beside the target
+# becomes the target when all is written; a failure leaves no file.
+
 import os
 import tracemalloc
 from pathlib import Path
@@ -86,6 +89,7 @@ def predict_to_parquet(
     draft = target.with_name(f"{target.name}.partial")
     try:
         for copied, X in _batches(source, keep, batch_size):
+            # The first batch tells what a sample takes.
             if not n_samples and memory_limit is not None:
                 batch_size = min(batch_size, _samples_within(memory_limit, model, X))
             for first in range(0, _length(X), batch_size):
@@ -204,6 +208,7 @@ def _predict(model, X):
 
 def _samples_within(memory_limit, model, X):
     """Choose the samples of a batch, from the memory that two predictions take."""
+    # Two sizes tell the bytes of a sample and those of any prediction.
     n_all = min(N_PROBE, _length(X))
     n_few = max(1, n_all // 8)
     was_tracing = tracemalloc.is_tracing()

@@ -1,5 +1,10 @@
 """Batches of samples with labels and weights, from files, tables and iterables."""
 
+# A source becomes an iterator of (X, y or None, sample_weight or None) in three steps:
+# `_listed` makes an iterable of whatever it is, `_tables` opens files and slices
+# tables, `open_batches` takes out the columns of labels and weights. Nothing is read
+# before it is asked for, and a batch is dropped before the next one is made.
+
 from pathlib import Path
 
 import numpy as np
@@ -73,6 +78,8 @@ def _listed(source, batch_size):
         partitions = split_collections(source)
         is_batch = partitions is source and _is_pair(source)
         return [source] if is_batch else map(load, partitions)
+    # A container is known by what it can do; no package is imported to ask for its
+    # type.
     for attribute, read in READERS:
         if hasattr(source, attribute):
             return read(source, batch_size)
@@ -180,6 +187,7 @@ def as_frame(X):
             f"Column {field.name!r} of X holds {field.type}, which pandas cannot hold "
             f"({error}). Convert it, or leave it out."
         ) from error
+    # pandas makes floats of integers with gaps, which merges those beyond 2**53.
     for number, column in enumerate(X.columns):
         if column.null_count and frame.dtypes.iloc[number].kind == "f":
             exact = _exact_integers(column, frame.iloc[:, number])

@@ -1,5 +1,20 @@
 """BooleanEncoder: data frames to Boolean features whose names say what they mean."""
 
+# The way of a column through the encoder:
+#
+# 1. `read_columns` makes a `Column` of it, whatever the container: numbers, or codes of
+#    levels.
+# 2. `ColumnSummary` counts its values. Summaries of batches and partitions add up, so
+#    all kinds of fit end in `_fit_summaries`.
+# 3. `ColumnFitter` chooses thresholds and levels, and makes a fitted column: the list
+#    of its conditions.
+# 4. ``transform`` reads each value as the number of a run, int of shape (n_samples,)
+#    for each column: the consecutive conditions that hold. Dense and sparse features
+#    are written from the runs.
+#
+# One row takes the same runs, found value by value; only a value that needs a closer
+# look becomes a `Column`.
+
 from collections import Counter
 from numbers import Integral
 
@@ -318,6 +333,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         """
         with restore_on_error(self):
             self._check_params()
+            # Nothing is set before the whole batch was read and merged: a failure
+            # changes nothing.
             is_first = not hasattr(self, "_summaries")
             batch = self._summarize(read_columns(self, X, reset=is_first))
             if not is_first:
@@ -372,6 +389,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         """Fit, and return the columns that were read."""
         self._check_params()
         columns = read_columns(self, X, reset=True)
+        # Thresholds by labels are cuts of the columns themselves; those at quantiles
+        # come from the counts.
         summaries = self._summarize(columns)
         cuts = None
         if self.strategy != "quantile":
@@ -407,6 +426,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         batches follow, so it warns of columns that are odd in all samples.
         """
         kinds, thresholds = self.kinds or {}, self.thresholds or {}
+        # Every column is fitted alone, so the order of columns does not matter.
         levels = self.min_frequency, self.max_categories, self.handle_unknown
         fitter = ColumnFitter(
             self.n_bins, self.complement, kinds, thresholds, *levels, self.missing
@@ -454,6 +474,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
                 )
 
     def _set_fitted_attributes(self, state):
+        # The state is a tuple of fitted columns; the other attributes are derived from
+        # it.
         self._state, self._warned = tuple(state), set()
         widths = [fitted.n_conditions for fitted in state]
         labels = feature_names_of(self)
@@ -572,6 +594,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
 
     def _read_values(self, values):
         """Find the run of each value of one sample, most without making a column."""
+        # A value without a run of its own is read as a column of one sample, which
+        # warns or raises as a frame does.
         codes, propagates = [], self.missing == "propagate"
         for fitted, value in zip(self._state, values, strict=True):
             if isinstance(value, np.generic) and value.dtype.kind in "biufU":
@@ -588,6 +612,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
 
     def _bits_of_one(self, codes):
         """Mark the conditions of one sample from its runs."""
+        # A byte for each condition, 2 where it is NaN. Joining bytes is faster than
+        # writing into an array.
         cells, propagates = bytearray(), self.missing == "propagate"
         for fitted, code in zip(self._state, codes, strict=True):
             n_conditions = fitted.n_conditions
@@ -619,6 +645,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             codes.append(of_column)
         if self.sparse_output:
             return sparse_conditions(self._state, codes, self._feature_names())
+        # Column by column: conditions are written where they stay.
         features = np.empty((n_samples, n_out), dtype=dtype, order="F")
         first = 0
         for fitted, of_column in zip(self._state, codes, strict=True):
@@ -638,6 +665,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         refuses = self.handle_unknown == "error"
         # Of bounds on one side all are false for the largest numbers, too.
         refuses = refuses or (fitted.is_one_sided and not propagates)
+        # First what is new, then whether it matters to this column.
         messages = {}
         missing = column.missing()
         # New missing values of a category may pass: no level is what they have.
@@ -686,6 +714,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
                 f"{len(self.order_)}."
             )
         X = X.toarray() if sparse.issparse(X) else X
+        # Each fitted column decodes its own features.
         are_bits = ((X == 0) | (X == 1) | np.isnan(X)).all(axis=0)
         if not are_bits.all():
             name = self.get_feature_names_out()[are_bits.argmin()]

@@ -1,5 +1,11 @@
 """The choice of conditions for one column, from the counts of its values."""
 
+# `ColumnFitter` sees the counts of a column, never its samples, so it does the same for
+# one table, for batches and for partitions. Cuts are places between ascending distinct
+# values; `place_thresholds` chooses the number in each.
+#
+# Invariant: every training value is on the side of a threshold on which its cut is.
+
 import re
 from dataclasses import dataclass
 from numbers import Integral
@@ -63,6 +69,7 @@ class ColumnFitter:
         fitted : NumberColumn, OrderedColumn or LevelColumn
         """
         name, thresholds = summary.name, self.thresholds.get(summary.name)
+        # ``kinds`` come first, then thresholds, then the type, then the values.
         kind = None if thresholds is None or summary.kind == "ordered" else "number"
         kind = self.kinds.get(name, kind) or summary.natural_kind()
         if thresholds is not None and kind in ("category", "boolean"):
@@ -88,6 +95,7 @@ class ColumnFitter:
         empty = np.empty(0)
         values = empty if summary.numbers is None else summary.numbers.values
         relations = ("<=", ">") if self.complement else ("<=",)
+        # Booleans are numbers with a threshold of 0.5.
         if kind == "boolean":
             thresholds, relations = np.array([0.5]), (">",)
             representatives = np.array([0.0, 1.0])
@@ -114,6 +122,7 @@ class ColumnFitter:
     def _ordered(self, summary, given, cuts):
         """Choose the thresholds of a category whose levels have an order."""
         levels, counts = [*summary.levels], np.array([*summary.levels.values()])
+        # Ranks of levels are cut like numbers; those without a sample are passed over.
         occurring = np.flatnonzero(counts)
         if given is not None:
             thresholds = check_ranks(given, levels, summary.name)
@@ -125,6 +134,7 @@ class ColumnFitter:
             thresholds = occurring
         last = occurring[-1] if len(occurring) else 0
         relations = ("<=", ">") if self.complement else ("<=",)
+        # The largest level of each interval stands for it when features are decoded.
         ends = np.append(thresholds, max(last, thresholds.max(initial=-1) + 1))
         conditions = thresholds, relations, ends, self._indicates_missing(summary)
         return OrderedColumn(summary.name, "ordered", *conditions, levels=tuple(levels))
@@ -135,6 +145,7 @@ class ColumnFitter:
             level: summary.levels[level] for level in sorted_levels(summary.levels)
         }
         levels = {level: count for level, count in levels.items() if count}
+        # Two levels of one text would give two features of one name.
         texts = {}
         for level in levels:
             other = texts.setdefault(level_text(level), level)
@@ -193,6 +204,7 @@ def labelled_cuts(columns, y, n_bins, strategy):
     cuts = []
     for column in columns:
         values = column.codes if column.kind == "ordered" else column.numbers
+        # Samples without a value tell nothing of where to cut.
         has_value = ~column.missing()
         of_column = None
         if values is not None and has_value.any():

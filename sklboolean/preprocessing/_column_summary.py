@@ -1,5 +1,8 @@
 """What fitting an encoder needs to know of a column; summaries of batches add up."""
 
+# Merging is exact for levels, and for numbers up to the error of their sketch. The
+# levels of an ordered category must be the same in all batches, in one order.
+
 from collections import Counter
 from dataclasses import dataclass, replace
 
@@ -80,6 +83,8 @@ class ColumnSummary:
 
     def merge(self, other):
         """Sum the summaries of two batches of the column."""
+        # A batch without values, or with Booleans only, says less of the type than the
+        # other.
         first, last = sorted((self, other), key=_rank_of_type)
         merged = replace(
             first,
@@ -106,6 +111,8 @@ class ColumnSummary:
             numbers = self.numbers.merge(other.numbers)
             if numbers is not None:
                 return {"kind": kind, "numbers": numbers}
+        # Integers that floats would merge and floats that integers cannot hold: keep
+        # both as they are.
         levels = Counter(self._counts())
         levels.update(other._counts())
         return {"kind": kind, "numbers": None, "levels": dict(levels)}

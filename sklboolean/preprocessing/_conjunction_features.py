@@ -268,6 +268,7 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         names = check_input_names(self, input_features)
+        # Adding arrays of text joins a literal to all conjunctions of a length at once.
         literals = np.array(self._conjunctions.literals.names(names), dtype=object)
         texts = []
         for listed in self._listed():
@@ -294,6 +295,7 @@ class ConjunctionFeatures(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         literals = self._conjunctions.literals
+        # A row for each conjunction, all of one length at a time.
         signs = np.where(literals.negated, -1, 1).astype(np.int8)
         blocks = []
         for listed in self._listed():

@@ -4,6 +4,19 @@ In each sample the conditions of a column that hold are consecutive. A column re
 value as the number of such a run, which dense and sparse features are made of.
 """
 
+# The bounds of a number, ``<= t`` for ascending t and then ``> t``, hold in one run:
+# with k thresholds below the value, those from number k on hold, and the first k of the
+# others. A category has runs of one condition, a missing value that of "is missing",
+# and what nothing is known of the empty run. So one integer says everything of a value:
+#
+# * numbers: 0 to n_thresholds, by the thresholds below; then missing;
+# * ordered levels: the same by rank; then missing; then unseen;
+# * levels: 0 for none, 1 and more for each level and rare ones; then missing.
+#
+# Runs from `missing_run` on are those of no known value. ``runs`` maps a run to the
+# first of its conditions and their end. ``conditions`` lists what the conditions say,
+# from which names, SQL and C are written.
+
 import re
 from bisect import bisect_left
 from dataclasses import dataclass, fields
@@ -83,6 +96,8 @@ class IndexedColumn(FittedColumn):
     def read(self, column):
         """Find the run of each sample, and count the levels that fit did not see."""
         column = column.as_category()
+        # Each level is looked up once; the samples take the run of their code. Code -1,
+        # a missing value, takes the last entry.
         table = [self.index.get(level, self.unseen_run) for level in column.levels]
         table = np.array([*table, self.missing_run], dtype=np.int32)
         is_unseen = np.array([level not in self.index for level in column.levels], bool)
@@ -217,6 +232,8 @@ class NumberColumn(FittedColumn):
             Number of samples of each level that was not in the training data.
         """
         numbers, n_thresholds = self.check(column), len(self.thresholds)
+        # Comparing with each threshold is a pass without branches, faster than a search
+        # if they are few. Numbers of another type are compared exactly.
         same_type = numbers.dtype == self.thresholds.dtype
         if n_thresholds > MOST_COMPARED and same_type:
             codes = np.searchsorted(self.thresholds, numbers, side="left")
@@ -250,6 +267,7 @@ class NumberColumn(FittedColumn):
     def marks(self, codes):
         """Yield for each condition in which samples it holds, from their runs."""
         n_thresholds = len(self.thresholds)
+        # Of missing values "<= k" is false without a mask: their run is above all k.
         has_value = codes <= n_thresholds
         has_value = None if has_value.all() else has_value
         for relation in self.relations:
@@ -266,6 +284,8 @@ class NumberColumn(FittedColumn):
         if value is None or value != value:
             return self.missing_run
         largest = float_info.max
+        # Integers beyond float64 and infinity are for `read`, which compares exactly or
+        # refuses.
         if type(value) not in PLAIN_NUMBERS or not -largest <= value <= largest:
             return None
         if self.kind == "boolean" and self.insists and value not in (0, 1):
@@ -279,6 +299,7 @@ class NumberColumn(FittedColumn):
     def decode(self, bits):
         """Return a number that satisfies the conditions, NaN for missing values."""
         n_thresholds = len(self.thresholds)
+        # The number of bounds that hold is the place of the interval.
         first = bits[:, :n_thresholds]
         places = first.sum(axis=1, dtype=np.float64)  # NaN where bits are
         is_known = ~np.isnan(places)
@@ -429,6 +450,7 @@ class LevelColumn(IndexedColumn):
     def marks(self, codes):
         """Yield for each condition in which samples it holds, from their runs."""
         # Comparing small integers is several times as fast.
+        # Run j holds condition j - 1 and no other.
         codes = codes.astype(np.int16) if self.n_conditions < 2**15 else codes
         for j in range(1, self.n_conditions + 1):
             yield codes == j
@@ -440,6 +462,7 @@ class LevelColumn(IndexedColumn):
         """
         levels = [*self.levels, *self.rare[:1], *[None] * (1 + self.indicates_missing)]
         table = np.fromiter(levels, dtype=object, count=len(levels))
+        # The first condition that holds names the level; none means missing or unknown.
         bits = np.nan_to_num(bits) != 0
         places = np.full(len(bits), len(levels) - 1)
         if bits.shape[1]:
@@ -514,6 +537,7 @@ def level_text(level):
 
 def levels_alike(levels):
     """List the pairs of texts that differ only in blanks or in case."""
+    # The first level of each plain text, and all that are like it.
     first, pairs = {}, []
     for level in levels:
         if isinstance(level, str):
@@ -562,6 +586,7 @@ def encoder_code(columns, prefix):
 
 def sparse_conditions(state, codes, names):
     """Write the conditions that hold, sample by sample, as consecutive columns."""
+    # The runs of all columns in one list, with their places in the output.
     firsts, lengths, starts, n_out = [], [], [0], 0
     for fitted in state:
         firsts += [n_out + first for first, _ in fitted.runs]

@@ -4,6 +4,19 @@ All conjunctions are numbered and never listed. Frequent conjunctions are found 
 level, shorter ones first, and listed.
 """
 
+# Two ways to columns, with one output, a CSR array of ones:
+#
+# * `AllConjunctions` numbers the conjunctions of each length in lexicographic order, as
+#   PolynomialFeatures does. A sample's columns are the conjunctions of its true
+#   literals: they are counted first, then written in ascending order.
+# * `FrequentConjunctions` finds those that hold in enough samples, level by level
+#   (Agrawal and Srikant, section 2.1): two frequent conjunctions that differ in the
+#   last literal make a candidate that is one literal longer. Supports are popcounts
+#   over blocks of samples, uint64 of shape (n_blocks, n_literals, BLOCK_ROWS / 64).
+#
+# Invariant: literals are ordered by their groups, so the literals of a conjunction
+# ascend and two of one group never meet.
+
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -84,6 +97,7 @@ class CSRBuilder(NamedTuple):
         ValueError
             For an output of more than `LARGEST_OUTPUT` bytes.
         """
+        # Sums of floats cannot overflow before the size is compared with the limit.
         n_entries = float(np.sum(counts))
         is_short = n_entries <= LARGEST_INDEX
         size = OUTPUT.itemsize + (4 if is_short else 8)
@@ -139,6 +153,7 @@ class Literals:
         feature_groups : array-like of shape (n_features,) or None
             A label for each feature.
         """
+        # Literal j of the list is feature j // len(signs), in the order of groups.
         signs = (False,) if monotone else (False, True)
         if len(signs) * n_features >= 2**31:
             raise ValueError(
@@ -210,6 +225,8 @@ class TrueLiterals:
                 yield first, last, *self._single
 
     def _lists(self, X):
+        # Sparse samples of plain features are lists of true literals already; others
+        # are unpacked, a slab at a time.
         literals = self.literals
         if sparse.issparse(X) and not literals.negated.any():
             if not literals.are_features:
@@ -264,6 +281,7 @@ class AllConjunctions:
         ValueError
             For more of them than estimators take, and than int64 can number.
         """
+        # A group gives one literal at most, so longer conjunctions do not exist.
         max_literals = min(max_literals, literals.n_groups)
         next_group = np.append(literals.next_group, len(literals))
         # First in float64, which does not overflow.
@@ -298,6 +316,8 @@ class AllConjunctions:
 
     def by_length(self):
         """Yield an array of literals of shape (n_conjunctions, length) per length."""
+        # Extend each conjunction by every literal of a later group: lexicographic order
+        # stays.
         after = self.literals.next_group.astype(np.int64)
         listed = np.arange(len(self.literals))[:, np.newaxis]
         for length in range(1, len(self.tail)):
@@ -480,6 +500,8 @@ def _later_siblings(frequent, groups):
     They share all literals but the last, which is of a later group.
     """
     # Conjunctions of one parent are contiguous, and among them those of one group.
+    # Conjunctions are sorted, so the later siblings of each end where its run ends, and
+    # begin behind those whose last literal is of its group.
     run = np.cumsum(_starts_of_parents(frequent))
     key = run * (int(groups.max()) + 1) + groups[frequent[:, -1]]
     first = np.searchsorted(key, key, "right")
@@ -543,6 +565,7 @@ class FrequentConjunctions:
         ValueError
             When none is frequent, or more than can be listed.
         """
+        # Level 1: the literals that are frequent by themselves.
         samples = TrueLiterals(X, literals)
         counts = np.zeros(len(literals), dtype=np.int64)
         for _first, _last, _indptr, indices in samples:
@@ -608,6 +631,8 @@ class FrequentConjunctions:
 
 def _visit(levels, blocks, starts, out_short, out_long):
     """Write the columns of each sample from ``starts`` on; return where they end."""
+    # A cursor for each sample: where its next column number goes. Without an output
+    # only the cursors move, which counts the columns.
     cursors = np.zeros(len(blocks) * BLOCK_ROWS, dtype=np.int64)
     cursors[: len(starts)] = starts
     first_column = 0

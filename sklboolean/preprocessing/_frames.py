@@ -5,6 +5,19 @@ before a user brings one. Text is coded by the container, which is several times
 as comparing Python strings.
 """
 
+# Whatever the container, a column becomes a `Column`: float64 numbers with NaN for
+# missing values, or integer codes into a list of levels with -1 for missing ones. The
+# steps:
+#
+# 1. `as_table` refuses lazy frames, and makes tables of exports and arrays of lists.
+# 2. The names and the width are compared with those of the fit.
+# 3. A reader for each package turns one column into numbers or codes (READERS).
+# 4. `_numbers` and `_levels` decide what the values are: integers beyond 2**53 are kept
+#    exactly, levels that are all numbers become numbers, dates and nested values are
+#    refused.
+#
+# Errors of any package become a ValueError that names the column.
+
 from collections import Counter
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -116,6 +129,7 @@ def read_columns(estimator, X, *, reset):
     X = as_table(X)
     if is_frame(X):
         _refuse_dates(X)
+        # Equal names need no check, which would take longer than reading a row.
         if reset or not has_fitted_names(estimator, X):
             _check_names(X)
             validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -258,6 +272,7 @@ def _read_pandas(name, series):
     if hasattr(dtype, "categories"):
         codes, levels = series.cat.codes.to_numpy(), series.cat.categories.tolist()
         return _declared(name, codes, levels, dtype.ordered)
+    # Objects and text: pandas codes missing values as -1.
     codes, levels = series.factorize()
     return _levels(name, codes, levels.tolist())
 
@@ -280,6 +295,7 @@ def _read_polars(name, series):
         values = series.to_list()
         return _read_array(name, np.fromiter(values, object, count=len(values)))
     text = series.cast(polars.String)
+    # An Enum of the levels that occur has their codes.
     levels = text.unique().drop_nulls().to_list()
     codes = text.cast(polars.Enum(levels)).to_physical().cast(polars.Int64)
     codes = codes.fill_null(-1).to_numpy()
@@ -319,6 +335,7 @@ def _read_array(name, values):
     if values.dtype.kind in "biuf":
         numbers = np.ascontiguousarray(values, dtype=np.float64)
         return _numbers(name, numbers, values.dtype.kind, values.tolist)
+    # Equal values share a code; their first one is the level.
     index = {}
     codes = [index.setdefault(value, len(index)) for value in values.tolist()]
     return _levels(name, np.array(codes), list(index))
@@ -346,6 +363,7 @@ def _declared(name, codes, levels, is_ordered=False):
 def _levels(name, codes, levels):
     """Make a column of codes; levels that are all numbers make it one of numbers."""
     codes, levels = _check_levels(name, codes, levels)
+    # From here on only the distinct values are looked at.
     are_numbers = all(isinstance(v, Real | Decimal | np.bool_) for v in levels)
     if not levels or not are_numbers:
         return Column(name, "category", codes=codes, levels=levels)
@@ -364,6 +382,7 @@ def _levels(name, codes, levels):
 
 def _check_levels(name, codes, levels):
     """Drop levels that are missing values, decode bytes, and refuse other objects."""
+    # Renumber the levels behind those that are missing values.
     missing = is_missing(np.fromiter(levels, dtype=object, count=len(levels)))
     if missing.any():
         new_codes = np.where(missing, -1, np.cumsum(~missing) - 1)
@@ -468,6 +487,7 @@ def fill_missing(X, columns, missing, incomplete, values):
         filled = np.array(X, dtype=np.float64 if are_numbers else object)
         filled[incomplete] = np.where(missing[incomplete], values, filled[incomplete])
         return filled
+    # One column at a time; those without gaps are shared with X.
     fill = next(fill for attribute, fill in FILLERS if hasattr(X, attribute))
     for j, column in enumerate(columns):
         places = np.flatnonzero(missing[:, j])

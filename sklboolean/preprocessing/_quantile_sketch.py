@@ -62,6 +62,9 @@ class QuantileSketch:
         Each power of 2 in a count is a weight. A pair hands over one weight, so no
         number of samples at most t changes by more: the pairs do not overlap.
         """
+        # A count is a sum of powers of 2, and the values that have one power form a
+        # buffer of that weight. Pairs hand their weight to the next power, so each
+        # value goes through all.
         values, counts = self.values, self.counts.copy()
         error, n_rounds, weight = self.error, self.n_rounds, 1
         while weight <= counts.max(initial=0):
@@ -81,6 +84,7 @@ def with_one_type(first, second):
     if first.dtype == second.dtype:
         return first, second
     numbers = [*first.tolist(), *second.tolist()]
+    # Whole numbers of two types are compared as integers, if one type holds all.
     if all(number == int(number) for number in numbers):
         exact = np.array([*map(int, numbers)] or [0])
         if exact.dtype.kind in "iu":

@@ -34,6 +34,7 @@ def find_cuts(counts, n_bins):
     cuts : ndarray of shape (n_cuts,), int
         Number of distinct values below each cut, ascending.
     """
+    # Of the two ends around each quantile take the closer one.
     ends = np.cumsum(counts)
     ends, n_samples = ends[:-1], ends[-1]
     if len(ends) < n_bins:
@@ -49,6 +50,7 @@ def find_tree_cuts(values, y, n_bins, *, is_classification):
 
     The tree sees ranks instead of values, so it does not depend on the scale.
     """
+    # The codes of many distinct values are intervals of about equal size.
     _, rank, counts = np.unique(values, return_inverse=True, return_counts=True)
     cuts = find_cuts(counts, MAX_CODES)
     starts_code = np.zeros(len(counts))
@@ -88,6 +90,7 @@ def find_monotone_cuts(values, y, n_bins):
     sizes, seconds = (
         np.r_[0, np.cumsum(of_value)][ends] for of_value in (counts, labels)
     )
+    # Entry (a, b): samples between the ends a and b, and those of the second class.
     sizes, seconds = sizes - sizes[:, None], seconds - seconds[:, None]
     is_allowed = sizes >= MIN_SAMPLES_LEAF
     shares = seconds / np.where(is_allowed, sizes, 1)
@@ -119,6 +122,8 @@ def _best_path(gains, shares, n_bins):
     sums = np.full((n_bins, *gains.shape), -inf)
     sums[0, 0] = gains[0]
     for middle in range(1, last):
+        # An interval may be followed by those of larger shares: of all that end at
+        # ``middle`` and have smaller shares take the best sum, by a running maximum.
         order = np.argsort(shares[:middle, middle], kind="stable")
         best = np.maximum.accumulate(sums[:-1, order, middle], axis=1)
         n_lower = np.searchsorted(shares[order, middle], shares[middle])
@@ -128,6 +133,7 @@ def _best_path(gains, shares, n_bins):
     if total == -inf:
         return total, []
     number, first = np.argwhere(sums[1:, :, last] == total)[0]
+    # Walk back: which interval before gave this sum.
     inner, end = [int(first)], last
     for k in range(number, 0, -1):
         is_lower = shares[: inner[0], inner[0]] < shares[inner[0], end]
@@ -162,6 +168,7 @@ def shortest_between(low, high):
     # near the middle need be rounded to it.
     if as_number is float and nextafter(low, high) == high:
         return low
+    # From large powers of ten to small ones, in exact arithmetic.
     exact_low, exact_high = Fraction(low), Fraction(high)
     middle = (exact_low + exact_high) / 2
     exponent = len(str(int(max(abs(exact_low), abs(exact_high)))))
