@@ -102,14 +102,14 @@ def open_partitions(partitions):
     return sources
 
 
-def check_listed(partitions, one):
-    """Refuse a table, a path and what is no iterable; ``one`` is how to list it."""
+def check_listed(partitions, listed):
+    """Refuse a table, a path and what is no iterable; ``listed`` is what to list."""
     is_one = isinstance(partitions, str) or hasattr(type(partitions), "columns")
     if is_one or not hasattr(partitions, "__iter__"):
         raise ValueError(
             f"partitions must be an iterable of partitions; got a "
-            f"{type(partitions).__name__}. Give one table as [{one}], and a file as a "
-            "callable that loads it."
+            f"{type(partitions).__name__}. Give one table as [{listed}], and a file as "
+            "a callable that loads it."
         )
 
 
@@ -121,28 +121,27 @@ def split_collections(partitions):
         return partitions
     from dask import delayed
 
-    parts = [np.asarray(data.to_delayed()) for data in partitions]
-    if parts[0].ndim == 2 and parts[0].shape[1] > 1:
+    collections = [np.asarray(data.to_delayed()) for data in partitions]
+    if collections[0].ndim == 2 and collections[0].shape[1] > 1:
         raise ValueError(
             "The columns of X are in several chunks. Join them: X.rechunk({1: -1})."
         )
-    if len({part.size for part in parts}) > 1:
-        numbers = ", ".join(str(part.size) for part in parts)
+    if len({collection.size for collection in collections}) > 1:
+        numbers = ", ".join(str(collection.size) for collection in collections)
         raise ValueError(
             f"X, y and sample_weight have {numbers} partitions. Divide them alike, for "
             "example y.rechunk(X.chunks[0]), or take all from one data frame."
         )
-    return [
-        delayed(tuple)(list(part)) for part in zip(*map(np.ravel, parts), strict=True)
-    ]
+    partitions = zip(*map(np.ravel, collections), strict=True)
+    return [delayed(tuple)(list(arrays)) for arrays in partitions]
 
 
 def split_table(partitions):
     """List the partitions of a frame or array of Dask; return other partitions."""
     if hasattr(partitions, "to_delayed"):
         # The columns of an array may be in several pieces.
-        whole = getattr(partitions, "rechunk", lambda _: partitions)({1: -1})
-        return np.ravel(whole.to_delayed()).tolist()
+        of_all_columns = getattr(partitions, "rechunk", lambda _: partitions)({1: -1})
+        return np.ravel(of_all_columns.to_delayed()).tolist()
     check_listed(partitions, "X")
     return partitions
 
