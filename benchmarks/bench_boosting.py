@@ -30,6 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from sklboolean import BooleanStump, BoostByMajority, FilteringBoostByMajority
 from sklboolean._core.bits import pack_dense
+from sklboolean.boosting import BoostingSchedule, FilteringSchedule
 from sklboolean.boosting._stump import best_stump
 from sklboolean.boosting._votes import MajorityVotes
 from sklboolean.boosting._weak_learners import StumpWeakLearner
@@ -55,9 +56,9 @@ def fits(X, y):
     as_float32, as_float64 = X.astype(np.float32), X.astype(np.float64)
     stump = DecisionTreeClassifier(max_depth=1)
     return {
-        "BoostByMajority": lambda n: BoostByMajority(n_estimators=n, gamma=GAMMA).fit(
-            X, y
-        ),
+        "BoostByMajority": lambda n: BoostByMajority(
+            n_estimators=n, schedule=BoostingSchedule(gamma=GAMMA)
+        ).fit(X, y),
         "AdaBoost": lambda n: AdaBoostClassifier(stump, n_estimators=n).fit(
             as_float32, y
         ),
@@ -161,7 +162,9 @@ def profile_round(X, y, n_rounds, repeats):
     ]  # fmt: skip
     print_table("Parts of a round", ["part", "us", "% of the sum"], rows)
     profiler = cProfile.Profile()
-    booster = BoostByMajority(n_estimators=n_rounds, gamma=GAMMA)
+    booster = BoostByMajority(
+        n_estimators=n_rounds, schedule=BoostingSchedule(gamma=GAMMA)
+    )
     profiler.runcall(booster.fit, X, y)
     statistics = pstats.Stats(profiler).stats
     slowest = sorted(statistics.items(), key=lambda item: -item[1][2])[:10]
@@ -209,9 +212,15 @@ def filter_streams(concepts, modes, seeds):
             runs, seconds = [], 0.0
             for seed in seeds:
                 booster = FilteringBoostByMajority(
-                    mode=mode, gamma=gamma, target_error=epsilon, delta=DELTA,
-                    n_samples_weak=N_WEAK, random_state=seed,
-                )  # fmt: skip
+                    schedule=FilteringSchedule(
+                        mode=mode,
+                        gamma=gamma,
+                        target_error=epsilon,
+                        delta=DELTA,
+                        n_samples_weak=N_WEAK,
+                    ),
+                    random_state=seed,
+                )
                 chunks = draw_chunks(n_voters, seed, 1 + bound // CHUNK)
                 booster, elapsed = timed(
                     lambda b=booster, c=chunks: b.fit_stream(c, classes=[0, 1])

@@ -5,9 +5,9 @@
 * Error on clean test rows, with 0, 10 and 20 % of the training labels flipped:
   ``BoostByMajority`` over 101 stumps, beside 101 stumps of AdaBoost and
   of GradientBoosting, each with the best of four learning rates by 3-fold
-  cross-validation, and of HistGradientBoosting. Ours chooses among four policies by
+  cross-validation, and of HistGradientBoosting. Ours chooses among four schedules by
   3-fold cross-validation too: all but the last make 13 fits.
-* With 20 % noise the policies by themselves, on 20 other seeds. "Fixed" gives up a
+* With 20 % noise the schedules by themselves, on 20 other seeds. "Fixed" gives up a
   fifth of the rows, "measured" assumes the edges of the last rounds, "held out" judges
   each hypothesis by rows that it was not trained on.
 * Rounds until no training label is wrong, without noise: ``n_estimators="auto"`` and
@@ -44,6 +44,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import BooleanStump, BoostByMajority
+from sklboolean.boosting import BoostingSchedule
 from sklboolean.datasets import (
     flip_labels,
     load_mushroom,
@@ -146,14 +147,14 @@ def learners(n_rounds, seed):
 
 
 def errors_under_noise(table, noise, seed, n_rounds, n_samples):
-    """Return the test error in percent of each learner, and the policy of ours."""
+    """Return the test error in percent of each learner, and the schedule of ours."""
     X, X_test, y, y_test = split_table(table, seed, n_samples)
     y = flip_labels(y, noise, random_state=seed)
-    errors, policy = {}, None
+    errors, schedule = {}, None
     for name, model in learners(n_rounds, seed).items():
         errors[name] = 100 * np.mean(model.fit(X, y).predict(X_test) != y_test)
-        policy = getattr(model, "policy_", policy)
-    return errors, policy
+        schedule = getattr(model, "schedule_", schedule)
+    return errors, schedule
 
 
 def compare_errors(tables, seeds, n_rounds, n_samples, n_jobs):
@@ -175,7 +176,7 @@ def compare_errors(tables, seeds, n_rounds, n_samples, n_jobs):
             (
                 name, f"{noise:.0%}", f"{mean['BoostByMajority']:.2f} ± {spread:.2f}",
                 *(f"{mean[peer]:.2f}" for peer in PEERS),
-                ", ".join(sorted({short(policy) for _, policy in runs})),
+                ", ".join(sorted({short(schedule) for _, schedule in runs})),
             )
         )  # fmt: skip
     print_table(
@@ -207,7 +208,7 @@ def compare_means(means, tables):
 
 
 def noisy_errors(table, seed, n_rounds, n_samples):
-    """Return the test errors with 20 % noise when the policy is given, or chosen."""
+    """Return the test errors with 20 % noise when the schedule is given, or chosen."""
     X, X_test, y, y_test = split_table(table, seed, n_samples)
     y = flip_labels(y, 0.2, random_state=seed)
     shared = {
@@ -215,9 +216,15 @@ def noisy_errors(table, seed, n_rounds, n_samples):
     }  # fmt: skip
     models = {
         "chosen": BoostByMajority(**shared),
-        "fixed": BoostByMajority(gamma=max_gamma(n_rounds, 0.2), **shared),
-        "measured": BoostByMajority(gamma="measured", **shared),
-        "held out": BoostByMajority(gamma="measured", holdout=0.5, **shared),
+        "fixed": BoostByMajority(
+            schedule=BoostingSchedule(gamma=max_gamma(n_rounds, 0.2)), **shared
+        ),
+        "measured": BoostByMajority(
+            schedule=BoostingSchedule(gamma="measured"), **shared
+        ),
+        "held out": BoostByMajority(
+            schedule=BoostingSchedule(gamma="measured", holdout=0.5), **shared
+        ),
     }
     return {
         name: 100 * np.mean(model.fit(X, y).predict(X_test) != y_test)
@@ -225,8 +232,8 @@ def noisy_errors(table, seed, n_rounds, n_samples):
     }
 
 
-def compare_policies(tables, seeds, n_rounds, n_samples, n_jobs):
-    """Print the errors with 20 % noise by policy."""
+def compare_schedules(tables, seeds, n_rounds, n_samples, n_jobs):
+    """Print the errors with 20 % noise by schedule."""
     results = Parallel(n_jobs=n_jobs)(
         delayed(noisy_errors)(table, seed, n_rounds, n_samples)
         for table in tables.values()
@@ -247,12 +254,12 @@ def compare_policies(tables, seeds, n_rounds, n_samples, n_jobs):
     )
 
 
-def short(policy):
-    """Return a policy's name as it fits a table."""
+def short(schedule):
+    """Return a schedule's name as it fits a table."""
     return {
         "holdout_train_edges": "held out (training edges)",
         "holdout_edges": "held out",
-    }.get(policy, policy)
+    }.get(schedule, schedule)
 
 
 # -- rounds ---------------------------------------------------------------------------
@@ -271,7 +278,7 @@ def rounds_to_zero(table, depth, seed, n_samples):
     rights = (np.array_equal(labels, y) for labels in ada.staged_predict(X))
     n_ada = next((i for i, is_right in enumerate(rights, start=1) if is_right), np.inf)
     n_ours = np.inf if ours.training_error_ else ours.n_rounds_
-    return n_ours, n_ada, ours.k_, len(ours.plans_)
+    return n_ours, n_ada, ours.k_, len(ours.schedule_history_)
 
 
 def compare_rounds(tables, seeds, n_samples, n_jobs):
@@ -314,7 +321,7 @@ def main(arguments=None):
         some = "Long-Servedio", "votes", "breast cancer"
         tables = {name: tables[name] for name in some}
     compare_errors(tables, seeds, n_rounds, n_samples, options.jobs)
-    compare_policies(tables, more_seeds, n_rounds, n_samples, options.jobs)
+    compare_schedules(tables, more_seeds, n_rounds, n_samples, options.jobs)
     compare_rounds(tables, seeds, n_samples, options.jobs)
 
 

@@ -44,6 +44,7 @@ from sklboolean import (
     RuleClassifier,
     Winnow,
 )
+from sklboolean.boosting import BoostingSchedule
 
 SHARES = (1, 2, 4, 8)
 BIT_SHARES, N_BITS, N_LITERALS = (8, 64), 100, 2
@@ -181,7 +182,10 @@ def bit_rows(n_samples):
             max_literals=N_LITERALS, penalty=1.0, literal_cost=20.0, random_state=0
         ),
         BoostByMajority(
-            BooleanStump(), n_estimators=51, gamma="measured", random_state=0
+            BooleanStump(),
+            n_estimators=51,
+            schedule=BoostingSchedule(gamma="measured"),
+            random_state=0,
         ),
     ):
         labels = clone(model).fit(X, y).predict(X)

@@ -40,6 +40,7 @@ from sklboolean import (
     SampledCombinationMachine,
     Winnow,
 )
+from sklboolean.boosting import FilteringSchedule
 
 N_ROWS, QUICK_ROWS, CHUNK_ROWS = 10_000_000, 6000, 10_000
 WIDE, NARROW = (10_000, 20), (64, 8)  # features, and how many of a row are true
@@ -100,7 +101,8 @@ def learners():
     # Edges so small that the rounds last as long as the stream.
     boosters = {
         mode: FilteringBoostByMajority(
-            gamma=g, target_error=0.05, mode=mode, random_state=0
+            schedule=FilteringSchedule(gamma=g, target_error=0.05, mode=mode),
+            random_state=0,
         )
         for mode, g in (("theory", 0.1), ("practical", 0.03))
     }

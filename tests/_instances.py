@@ -61,7 +61,11 @@ from sklboolean.active_learning import (
     HalfspaceVersionSpace,
     KernelVersionSpace,
 )
-from sklboolean.boosting import CrossValidatedSchedule
+from sklboolean.boosting import (
+    BoostingSchedule,
+    CrossValidatedSchedule,
+    FilteringSchedule,
+)
 from sklboolean.kernels import RBFKernel, TanimotoKernel
 
 
@@ -204,34 +208,55 @@ CASES = {
     ),
     # boosting
     "boost_by_majority": Case(
-        BoostByMajority(n_estimators=11), {"n_estimators": 5, "gamma": 0.1}
+        BoostByMajority(n_estimators=11),
+        {"n_estimators": 5, "schedule": BoostingSchedule(gamma=0.1)},
     ),
     "boost_by_majority_measured": Case(
-        BoostByMajority(n_estimators=11, gamma="measured", class_weight="balanced")
+        BoostByMajority(
+            n_estimators=11,
+            schedule=BoostingSchedule(gamma="measured"),
+            class_weight="balanced",
+        )
     ),
-    "boost_by_majority_early": Case(
-        BoostByMajority(n_estimators=7, early_stopping=True, n_iter_no_change=3)
-    ),
+    "boost_by_majority_early": Case(BoostByMajority(n_estimators=7, early_stopping=3)),
     "boost_by_majority_resample": Case(
-        BoostByMajority(n_estimators=11, sampling="resample", gamma=0.1),
+        BoostByMajority(
+            n_estimators=11, schedule=BoostingSchedule(sampling="resample", gamma=0.1)
+        ),
         {"n_estimators": 3},
     ),
     "boost_by_majority_trees": Case(
         BoostByMajority(
             DecisionTreeClassifier(max_depth=2, min_weight_fraction_leaf=0.01),
             n_estimators=11,
-            gamma=0.1,
+            schedule=BoostingSchedule(gamma=0.1),
         ),
-        {"estimator": STUMP, "n_estimators": 5, "gamma": "measured"},
+        {
+            "estimator": STUMP,
+            "n_estimators": 5,
+            "schedule": BoostingSchedule(gamma="measured"),
+        },
     ),
     "boost_by_majority_logistic": Case(
-        BoostByMajority(LogisticRegression(), n_estimators=5, gamma="measured")
+        BoostByMajority(
+            LogisticRegression(),
+            n_estimators=5,
+            schedule=BoostingSchedule(gamma="measured"),
+        )
     ),
     "boost_by_majority_neighbors": Case(
-        BoostByMajority(KNeighborsClassifier(3), n_estimators="auto", max_estimators=7)
+        BoostByMajority(
+            KNeighborsClassifier(3),
+            n_estimators="auto",
+            schedule=BoostingSchedule(max_estimators=7),
+        )
     ),
     "boost_by_majority_ovr": Case(
-        BoostByMajority(n_estimators=7, gamma="measured", multi_class="ovr")
+        BoostByMajority(
+            n_estimators=7,
+            schedule=BoostingSchedule(gamma="measured"),
+            multi_class="ovr",
+        )
     ),
     "boolean_stump": Case(BooleanStump(), {}),
     "conjunction_stump": Case(ConjunctionStump(), {}),
@@ -239,21 +264,21 @@ CASES = {
     "boolean_stump_one": Case(BooleanStump(binarize=1)),
     "boost_by_majority_schedule": Case(
         BoostByMajority(
-            n_estimators=5, gamma=CrossValidatedSchedule(["fixed", "measured"], cv=2)
+            n_estimators=5, schedule=CrossValidatedSchedule(["fixed", "measured"], cv=2)
         )
     ),
     "filtering_boost_by_majority": Case(
-        FilteringBoostByMajority(), {"gamma": 0.2, "n_samples_weak": 20}
+        FilteringBoostByMajority(),
+        {"schedule": FilteringSchedule(gamma=0.2, n_samples_weak=20)},
     ),
     "filtering_boost_by_majority_trees": Case(
         FilteringBoostByMajority(
-            DecisionTreeClassifier(max_depth=2), gamma=0.2, n_samples_weak=20
+            DecisionTreeClassifier(max_depth=2),
+            schedule=FilteringSchedule(gamma=0.2, n_samples_weak=20),
         )
     ),
     "online_boost_by_majority": Case(OnlineBoostByMajority(), {"n_estimators": 5}),
-    "online_boost_by_majority_ordered": Case(
-        OnlineBoostByMajority(sampling="reject", shuffle=False)
-    ),
+    "online_boost_by_majority_reject": Case(OnlineBoostByMajority(sampling="reject")),
     "online_boost_by_majority_bayes": Case(
         OnlineBoostByMajority(
             BernoulliNB(), n_estimators=3, batch_size=20, max_iter=3, sampling="reject"
@@ -266,22 +291,28 @@ CASES = {
         )
     ),
     "boost_by_majority_regressor": Case(
-        BoostByMajorityRegressor(), {"n_estimators": 5, "gamma": 0.1}
+        BoostByMajorityRegressor(),
+        {"n_estimators": 5, "schedule": BoostingSchedule(gamma=0.1)},
     ),
     "boost_by_majority_regressor_trees": Case(
         BoostByMajorityRegressor(
-            DecisionTreeRegressor(max_depth=2), gamma=0.1, weak_failure="abort"
+            DecisionTreeRegressor(max_depth=2),
+            schedule=BoostingSchedule(gamma=0.1, weak_failure="abort"),
         )
     ),
     "boost_by_majority_regressor_ridge": Case(
-        BoostByMajorityRegressor(Ridge(), n_estimators=21, target_error=0.1)
+        BoostByMajorityRegressor(
+            Ridge(), n_estimators=21, schedule=BoostingSchedule(target_error=0.1)
+        )
     ),
     "boost_by_majority_regressor_neighbors": Case(
         BoostByMajorityRegressor(KNeighborsRegressor(3), n_estimators=11)
     ),
     "boost_by_majority_regressor_resample": Case(
         BoostByMajorityRegressor(
-            Ridge(), sampling="resample", n_estimators=11, n_samples_weak=50
+            Ridge(),
+            schedule=BoostingSchedule(sampling="resample", n_samples_weak=50),
+            n_estimators=11,
         )
     ),
     # density

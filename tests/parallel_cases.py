@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from sklboolean import FilteringBoostByMajority
+from sklboolean.boosting import FilteringSchedule
 
 rng = np.random.RandomState(0)
 X = rng.rand(90, 9) < 0.5
@@ -79,6 +80,9 @@ def streamed(base, n_jobs=None):
     y = X[:, :3].sum(axis=1) > 1
     chunks = [(X[i : i + 1000], y[i : i + 1000]) for i in range(0, 20000, 1000)]
     model = FilteringBoostByMajority(
-        base, gamma=0.2, target_error=0.2, random_state=0, n_jobs=n_jobs
+        base,
+        schedule=FilteringSchedule(gamma=0.2, target_error=0.2),
+        random_state=0,
+        n_jobs=n_jobs,
     ).fit_stream(chunks)
     return model.n_seen_, model.n_accepted_, model.decision_function(X)

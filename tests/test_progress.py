@@ -30,6 +30,7 @@ from sklboolean import (
     SampledCombinationMachine,
     Winnow,
 )
+from sklboolean.boosting import BoostingSchedule
 
 ESTIMATORS = {
     "averaged_perceptron": AveragedPerceptron(max_iter=4),
@@ -39,7 +40,9 @@ ESTIMATORS = {
     "boolean_svc": BooleanSVC(),
     "gaussian_process_classifier": BooleanGaussianProcessClassifier(max_iter=3),
     "gaussian_process_regressor": BooleanGaussianProcessRegressor(max_iter=3),
-    "boost_by_majority": BoostByMajority(n_estimators=11, gamma=0.1),
+    "boost_by_majority": BoostByMajority(
+        n_estimators=11, schedule=BoostingSchedule(gamma=0.1)
+    ),
     "boost_by_majority_auto": BoostByMajority(n_estimators=11),
     "boost_by_majority_regressor": BoostByMajorityRegressor(n_estimators=11),
     "combination_machine": CombinationMachine(2, max_iter=9),

@@ -32,6 +32,7 @@ from _timing import print_header, print_table
 from bench_boosting import CHUNK, all_rows, draw_chunks, majority
 
 from sklboolean import BoostByMajority, FilteringBoostByMajority
+from sklboolean.boosting import BoostingSchedule, FilteringSchedule
 from sklboolean.theory import (
     filter_sample_bound,
     majority_potentials,
@@ -174,9 +175,16 @@ def stump_game(n_voters, gamma, sampling, n_samples, seed):
     X = rng.integers(2, size=(n_samples, 20), dtype=np.uint8)
     y = majority(X, n_voters)
     booster = BoostByMajority(
-        n_estimators=k, gamma=gamma, sampling=sampling, n_samples_weak=200,
-        weak_failure="raise", max_tries=100, random_state=seed,
-    ).fit(X, y)  # fmt: skip
+        n_estimators=k,
+        schedule=BoostingSchedule(
+            gamma=gamma,
+            sampling=sampling,
+            n_samples_weak=200,
+            weak_failure="raise",
+            max_tries=100,
+        ),
+        random_state=seed,
+    ).fit(X, y)
     assert booster.termination_condition_ in ("all_rounds", "no_weight_left")
     # The premise of the theorem; and what it says.
     assert booster.estimator_edges_.min() >= gamma - ROUNDING
@@ -224,9 +232,15 @@ def filter_stream(n_voters, gamma, epsilon, delta, seed, n_weak=200):
         gamma, epsilon, delta, n_weak_samples=n_weak, weak_learner_success_rate=1
     )
     booster = FilteringBoostByMajority(
-        mode="theory", gamma=gamma, target_error=epsilon, delta=delta,
-        n_samples_weak=n_weak, random_state=seed,
-    )  # fmt: skip
+        schedule=FilteringSchedule(
+            mode="theory",
+            gamma=gamma,
+            target_error=epsilon,
+            delta=delta,
+            n_samples_weak=n_weak,
+        ),
+        random_state=seed,
+    )
     booster.fit_stream(draw_chunks(n_voters, seed, 1 + bound // CHUNK), classes=[0, 1])
     X, k = all_rows(), booster.k_
     y = majority(X, n_voters)

@@ -20,6 +20,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sklboolean import BooleanStump, BoostByMajority
+from sklboolean.boosting import BoostingSchedule
 from sklboolean.datasets import flip_labels
 from sklboolean.inspection import PotentialDisplay
 from sklboolean.theory import majority_potentials, majority_weights
@@ -55,7 +56,9 @@ rng = np.random.RandomState(0)
 X = rng.randint(0, 2, size=(1000, 25))
 truth = (X[:, :9].sum(axis=1) >= 5).astype(int)
 y = flip_labels(truth, 0.1, random_state=0)
-booster = BoostByMajority(BooleanStump(), gamma=0.06, random_state=0).fit(X, y)
+booster = BoostByMajority(
+    BooleanStump(), schedule=BoostingSchedule(gamma=0.06), random_state=0
+).fit(X, y)
 PotentialDisplay.from_estimator(booster)
 rises = np.diff(booster.potentials_) > 0
 short = booster.estimator_edges_[: len(rises)] < 0.06

@@ -20,6 +20,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 from sklboolean import BooleanEncoder, BoostByMajority
+from sklboolean.boosting import BoostingSchedule
 from sklboolean.datasets import flip_labels
 from sklboolean.inspection import BoostingCurveDisplay
 
@@ -38,7 +39,9 @@ def scores(booster, X, y):
 
 
 monitor = ScoringMonitor(scoring=scores)
-booster = BoostByMajority(gamma=0.1, n_estimators=61, random_state=0, verbose=1)
+booster = BoostByMajority(
+    schedule=BoostingSchedule(gamma=0.1), n_estimators=61, random_state=0, verbose=1
+)
 booster.set_callbacks(monitor).fit(X, y)
 
 # %%

@@ -28,6 +28,7 @@ from sklboolean import (
     KernelPerceptron,
     RuleClassifier,
 )
+from sklboolean.boosting import BoostingSchedule
 from sklboolean.datasets import load_mushroom
 
 mushroom = load_mushroom(as_frame=True)
@@ -36,7 +37,7 @@ models = [
     RuleClassifier(random_state=0).fit(X, y),
     ConjunctionLogisticRegression(random_state=0).fit(X, y),
     AveragedPerceptron(random_state=0).fit(X, y),
-    BoostByMajority(gamma=0.1, random_state=0).fit(X, y),
+    BoostByMajority(schedule=BoostingSchedule(gamma=0.1), random_state=0).fit(X, y),
     KernelPerceptron(random_state=0).fit(X, y),
 ]
 

@@ -10,8 +10,10 @@ from sklboolean.boosting._online_boost_by_majority import (
     OnlineBoostByMajority,
 )
 from sklboolean.boosting._regression import BoostByMajorityRegressor
+from sklboolean.boosting._schedules import BoostingSchedule, FilteringSchedule
 from sklboolean.boosting._stump import BooleanStump
 
 __all__ = ["BitPerceptron", "BooleanStump", "BoostByMajority"]
-__all__ += ["BoostByMajorityRegressor", "ConjunctionStump", "CrossValidatedSchedule"]
-__all__ += ["FilteringBoostByMajority", "OnlineBoostByMajority", "WeakLearnerError"]
+__all__ += ["BoostByMajorityRegressor", "BoostingSchedule", "ConjunctionStump"]
+__all__ += ["CrossValidatedSchedule", "FilteringBoostByMajority", "FilteringSchedule"]
+__all__ += ["OnlineBoostByMajority", "WeakLearnerError"]

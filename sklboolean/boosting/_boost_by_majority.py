@@ -10,13 +10,14 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
+from sklboolean._core.deprecation import Gone, old_attribute, old_parameters
 from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.memory import MemoryCost
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.packed_partitions import PackedPartitionsMixin
 from sklboolean._core.parallel import in_turn
-from sklboolean._core.parameters import check_choice, check_integer, check_real
+from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import (
     validate_data_or_bits,
@@ -41,6 +42,7 @@ from sklboolean.boosting._games import (
     tests_of_games,
 )
 from sklboolean.boosting._majority_game import check_edge, check_odd
+from sklboolean.boosting._schedules import BoostingSchedule, InSchedule, schedule_of
 from sklboolean.boosting._stump import BooleanStump
 from sklboolean.boosting._votes import MajorityVotes, class_games
 from sklboolean.boosting._weak_learners import (
@@ -57,8 +59,27 @@ from sklboolean.boosting._weak_learners import (
 )
 
 N_CALIBRATION = 1000  # samples of a game that is played for calibration only
+MAX_ROUNDS = 2001  # of a game of no fixed length
+N_ITER_NO_CHANGE = 20
+VALIDATION_SHARE = 0.1
+IN_SCHEDULE = InSchedule(BoostingSchedule)
 
 
+def patience_in_early_stopping(_name, value, params):
+    """Set ``early_stopping`` to this number of rounds instead."""
+    if params["early_stopping"]:
+        params["early_stopping"] = value
+
+
+@old_parameters(
+    gamma=IN_SCHEDULE, target_error=IN_SCHEDULE, sampling=IN_SCHEDULE,
+    n_samples_weak=IN_SCHEDULE, holdout=IN_SCHEDULE, weak_failure=IN_SCHEDULE,
+    max_tries=IN_SCHEDULE, max_estimators=IN_SCHEDULE,
+    n_iter_no_change=patience_in_early_stopping,
+    validation_fraction=Gone(0.1, "Leave it out."),
+    # Attributes of stored models.
+    policy_="schedule_", policy_scores_="schedule_scores_", plans_="schedule_history_",
+)  # fmt: skip
 class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityVote):
     """Majority vote of weak hypotheses, each trained on what the vote still decides.
 
@@ -76,35 +97,11 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
     n_estimators : int or "auto", default=101
         Number of rounds, odd. More rounds allow smaller edges. "auto": as many as the
         target error on the training samples needs; for labels without noise.
-    gamma : float, "measured", CrossValidatedSchedule or "auto", default="auto"
-        Edge that is assumed of every hypothesis: its weighted accuracy minus 1/2. A
-        number is above 0 and below 0.5; take it when you know your weak learner.
-        "measured": the mean of the last 20 edges. A
-        :class:`~sklboolean.boosting.CrossValidatedSchedule` compares several such
-        policies on held-out samples. "auto": that object with its defaults. With
-        ``n_estimators="auto"`` it is measured, and measured again when the plan fails.
-    target_error : float or None, default=None
-        Training error for which the rounds are planned, above 0 and below 1. None: less
-        than that of a single sample. Increase it with ``n_estimators="auto"`` when
-        labels are noisy.
-    sampling : {"auto", "weight", "resample"}, default="auto"
-        Whether the weak learner is given the weights of a round, or samples drawn in
-        proportion to them. "auto": "weight" if its ``fit`` takes ``sample_weight``.
-    n_samples_weak : int or None, default=None
-        Number of samples to draw for each hypothesis, where samples are drawn. None: as
-        many as there are. Fewer make fits faster and hypotheses more diverse.
-    holdout : float or None, default=None
-        Share of the samples, drawn anew in each round, on which a hypothesis is judged
-        and not trained; above 0 and below 1. It guards against hypotheses that overfit.
-    weak_failure : {"abort", "replan", "raise"}, default="abort"
-        What to do when a hypothesis has no edge: replace it by a fair coin; do that and
-        plan the remaining rounds with the measured edges; or raise an error. With a
-        number for ``gamma``, "replan" and "raise" count smaller edges as failures too.
-    max_tries : int, default=1
-        Number of fits in a round until one has the assumed edge. More than 1 helps only
-        if the weak learner is random.
-    max_estimators : int, default=2001
-        Largest number of rounds for ``n_estimators="auto"``.
+    schedule : BoostingSchedule, CrossValidatedSchedule or "auto", default="auto"
+        What is assumed of the hypotheses, and how they are fitted: the edge ``gamma``,
+        the target error, weights or drawn samples, what happens when one fails. "auto":
+        `BoostingSchedule` with its defaults. It compares several edges on held-out
+        samples.
     multi_class : {"auto", "ovo", "ovr", "joint"}, default="auto"
         How more than two classes are boosted. "ovo": a game of two classes for each
         pair of them, as in scikit-learn's ``OneVsOneClassifier``. "ovr": a game of each
@@ -112,22 +109,17 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         classify more than half of the weight correctly; for strong weak learners.
         "auto": where a `CrossValidatedSchedule` holds out samples the one with the
         larger held-out accuracy; of more than five classes "ovo" must be better under
-        the policy that is best for "ovr", to save time. Without such samples "ovo".
+        the schedule that is best for "ovr", to save time. Without such samples "ovo".
         "ovr" also where the number of pairs of classes times that of features exceeds
         a million, as with 20 classes of texts, because "ovo" would be slow.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, by which the sample weights are multiplied. "balanced":
         in inverse proportion to the weight of the class in the training data. None: 1.
-    early_stopping : bool, default=False
-        Whether to stop when the log-loss of the vote on held-out samples no longer
-        falls. It saves rounds of an expensive weak learner. The schedule guards against
-        wrong labels without it.
-    validation_fraction : float, default=0.1
-        Share of the samples, of each class, that ``early_stopping`` holds out; above 0
-        and below 1.
-    n_iter_no_change : int, default=20
-        With ``early_stopping``: number of rounds without an improvement after which
-        boosting stops.
+    early_stopping : bool or int, default=False
+        Whether to hold out a tenth of the samples of each class, and to stop when the
+        log-loss of the vote on them has not fallen for this number of rounds. True: 20.
+        It saves rounds of an expensive weak learner. The schedule guards against wrong
+        labels without it.
     random_state : int, RandomState instance or None, default=None
         Seed of the weak learner, of drawn and held-out samples, and of folds.
     n_jobs : int or None, default=None
@@ -161,7 +153,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         Number of rounds that ended without a hypothesis.
     k_ : int
         Number of rounds of the last plan.
-    plans_ : list of (int, int, float)
+    schedule_history_ : list of (int, int, float)
         Round, number of rounds and gamma of every plan.
     gammas_ : ndarray of shape (n_rounds,)
         Edge assumed in each round; NaN before the first plan.
@@ -178,11 +170,11 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         Average potential before each round: the expected training error.
     training_error_ : float
         Share of the training samples, by weight, that the vote misclassifies.
-    policy_ : str
+    schedule_ : str
         How gamma was set: "given", "measured", "replanned" (for
-        ``n_estimators="auto"``), or the policy that a `CrossValidatedSchedule` chose.
-    policy_scores_ : dict or None
-        Held-out accuracy of the policies that were compared.
+        ``n_estimators="auto"``), or what a `CrossValidatedSchedule` chose.
+    schedule_scores_ : dict or None
+        Held-out accuracy of the candidates that were compared.
     termination_condition_ : str
         Why boosting stopped. "all_rounds": the plan was completed. "no_weight_left":
         no remaining vote can change a sample's majority. "target_error": the training
@@ -240,28 +232,21 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
     '0 if not top-left=x and not middle-middle=x and not bottom-right=x else 1'
     """
 
+    policy_ = old_attribute("policy_", "schedule_")
+    policy_scores_ = old_attribute("policy_scores_", "schedule_scores_")
+    plans_ = old_attribute("plans_", "schedule_history_")
+
     def __init__(
-        self, estimator=None, *, n_estimators=101, gamma="auto", target_error=None,
-        sampling="auto", n_samples_weak=None, holdout=None, weak_failure="abort",
-        max_tries=1, max_estimators=2001, multi_class="auto", class_weight=None,
-        early_stopping=False, validation_fraction=0.1, n_iter_no_change=20,
-        random_state=None, n_jobs=None, verbose=0,
+        self, estimator=None, *, n_estimators=101, schedule="auto", multi_class="auto",
+        class_weight=None, early_stopping=False, random_state=None, n_jobs=None,
+        verbose=0,
     ):  # fmt: skip
         self.estimator = estimator
         self.n_estimators = n_estimators
-        self.gamma = gamma
-        self.target_error = target_error
-        self.sampling = sampling
-        self.n_samples_weak = n_samples_weak
-        self.holdout = holdout
-        self.weak_failure = weak_failure
-        self.max_tries = max_tries
-        self.max_estimators = max_estimators
+        self.schedule = schedule
         self.multi_class = multi_class
         self.class_weight = class_weight
         self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -303,7 +288,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
             data = self._read(X, y, sample_weight, rng)
             choice = self._choose(data, schedule, chooser, rng, len(y))
             self.estimator_, self._games = choice.learner.estimator, choice.games
-            self.policy_, self.policy_scores_ = choice.policy, choice.scores
+            self.schedule_, self.schedule_scores_ = choice.name, choice.scores
             data, schedule = replace(data, learner=choice.learner), choice.schedule
             if self._games is None:
                 self._warn(self._play(data, schedule, rng, progress))
@@ -346,9 +331,9 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         if self.class_weight is not None:
             weights = self._class_weighted(codes, weights)
         learner = self._make_learner(base, X, codes, weights)
-        if not self.early_stopping:
+        if self._patience() is None:
             return GameData(learner, kept)
-        train, held = stratified_split(codes, 1 - self.validation_fraction, rng)
+        train, held = stratified_split(codes, 1 - VALIDATION_SHARE, rng)
         validation, learner = self._hold_out(learner, train, held)
         return GameData(learner, kept[train], validation, kept[held])
 
@@ -365,7 +350,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
 
     def _make_learner(self, base, X, codes, weights):
         """Make the weak learner of checked training samples."""
-        n_draws = number_of_draws(base, self.sampling, self.n_samples_weak)
+        n_draws = number_of_draws(base, self._given_schedule())
         if not is_stump(base):
             return ClassifierWeakLearner(
                 base, X, codes, self.classes_, weights, n_draws
@@ -387,7 +372,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         codes, own = learner.codes[held], None if weights is None else weights[held]
         samples = take_samples(learner.estimator, learner.X, held, train)
         validation = Validation(
-            samples, codes, learner.n_classes, own, self.n_iter_no_change
+            samples, codes, learner.n_classes, own, self._patience()
         )
         return validation, learner.take(train, learner.codes[train], self.classes_)
 
@@ -403,7 +388,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         schedule = replace(schedule, target_error=target)
         games = class_games(len(self.classes_), self.multi_class, self.n_features_in_)
         if chooser is None:
-            return Choice(learner, games[-1], self.policy_, schedule)
+            return Choice(learner, games[-1], self.schedule_, schedule)
         learners = [learner]
         if self.estimator is None and len(learner.columns.panels):
             conjunctions = ConjunctionWeakLearner(
@@ -464,7 +449,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         booster.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             booster.feature_names_in_ = self.feature_names_in_
-        booster.policy_, booster.policy_scores_ = self.policy_, None
+        booster.schedule_, booster.schedule_scores_ = self.schedule_, None
         booster.estimator_ = data.learner.estimator
         booster._games = None
         booster._play(data, schedule, check_random_state(seed))
@@ -492,8 +477,19 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         )
         return HeldOutVotes(data.train_index, margins, learner)
 
+    def _given_schedule(self):
+        """Check the parameter ``schedule``, and return it as an object."""
+        given = schedule_of(self.schedule, BoostingSchedule)
+        is_compared = isinstance(given, CrossValidatedSchedule)
+        is_open = type(given.gamma) is str and given.gamma == "auto"
+        if self.n_estimators == "auto" or is_compared or not is_open:
+            return given
+        fields = given.get_params(deep=False)
+        del fields["gamma"], fields["max_estimators"]
+        return CrossValidatedSchedule(**fields)
+
     def _check_params(self):
-        """Check the parameters and set ``policy_``.
+        """Check the parameters and set ``schedule_``.
 
         Returns
         -------
@@ -502,41 +498,37 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
             It completes the schedule.
         """
         check_classifier(self._weak_estimator())
-        n_rounds = gamma = chooser = None
+        n_rounds = gamma = None
         if self.n_estimators != "auto":
             n_rounds = check_odd(self.n_estimators, "n_estimators")
-        for name in ("target_error", "holdout", "validation_fraction"):
-            value = getattr(self, name)
-            if value is not None and not check_real(value, name, 0, strict=True) < 1:
-                raise ValueError(f"{name} must be a share below 1; got {value}.")
-        failures = ("abort", "replan", "raise")
         check_choice(self.multi_class, "multi_class", ("auto", "ovo", "ovr", "joint"))
-        check_integer(self.max_estimators, "max_estimators", 1)
-        check_integer(self.n_iter_no_change, "n_iter_no_change", 1)
-        options = {"max_rounds": n_rounds or self.max_estimators}
-        if isinstance(self.gamma, CrossValidatedSchedule):
-            chooser = self.gamma
+        self._patience()
+        options = schedule_of(self.schedule, BoostingSchedule)._checked("abort")
+        given = self._given_schedule()
+        options["max_rounds"] = n_rounds or given.max_estimators or MAX_ROUNDS
+        if isinstance(given, CrossValidatedSchedule):
             if n_rounds is None:
                 raise ValueError(
-                    "gamma=CrossValidatedSchedule() needs a number of rounds, but "
+                    "schedule=CrossValidatedSchedule() needs a number of rounds, but "
                     "n_estimators is 'auto'. Set n_estimators=101, for example."
                 )
-        elif not isinstance(self.gamma, str):
-            self.policy_, gamma = "given", self.gamma
+            return Schedule(n_rounds, **options), given
+        if not isinstance(given.gamma, str):
+            self.schedule_, gamma = "given", given.gamma
             options["required_edge"] = check_edge(gamma)
-        elif check_choice(self.gamma, "gamma", ("auto", "measured")) and not n_rounds:
+        elif check_choice(given.gamma, "gamma", ("auto", "measured")) and not n_rounds:
             # A bold start costs rounds when it fails, a timid one costs them always.
-            self.policy_ = "replanned"
+            self.schedule_ = "replanned"
             options |= {"recent": 15, "caution": 0.7}
-        elif self.gamma == "measured":
-            self.policy_ = "measured"
         else:
-            chooser = CrossValidatedSchedule()
-        failure = check_choice(self.weak_failure, "weak_failure", failures)
-        options["max_tries"] = check_integer(self.max_tries, "max_tries", 1)
-        options["weak_failure"] = failure
-        schedule = Schedule(n_rounds, self.target_error, gamma, self.holdout, **options)
-        return schedule, chooser
+            self.schedule_ = "measured"
+        return Schedule(n_rounds, gamma=gamma, **options), None
+
+    def _patience(self):
+        """Check ``early_stopping``; return the number of rounds, or None."""
+        if isinstance(self.early_stopping, (bool, np.bool_)):
+            return N_ITER_NO_CHANGE if self.early_stopping else None
+        return check_integer(self.early_stopping, "early_stopping", 1)
 
     def _report(self, progress, data, state):
         """Report a round; return whether a callback stops the fit."""
@@ -570,7 +562,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         self.estimator_rounds_ = np.flatnonzero(~np.isnan(edges))
         self.estimator_edges_ = edges[self.estimator_rounds_]
         self.n_rounds_, self.n_aborted_ = votes.n_rounds, votes.n_aborted
-        self.k_, self.plans_ = state.k, state.plans
+        self.k_, self.schedule_history_ = state.k, state.plans
         self.gammas_ = np.array(record["gamma"])
         self.required_edges_ = np.array(record["required"])
         self.divergences_ = np.array(record["divergence"])
@@ -615,7 +607,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
             )
         elif state.termination == "max_rounds":
             message = (
-                f"After max_estimators={self.max_estimators} rounds the training "
+                f"After max_estimators={state.schedule.max_rounds} rounds the training "
                 f"error is {self.training_error_:.3g}, and the plan needs {state.k} "
                 "rounds. Labels may be noisy: give a number of rounds, for example "
                 "n_estimators=101."

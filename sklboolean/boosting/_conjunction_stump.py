@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.conjunction_search import satisfied_by
+from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.formulas import feature_name_of
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_integer
@@ -52,7 +53,7 @@ def truth_of_conjunction(columns, literals):
     return np.unpackbits(octets, bitorder="little", count=columns.n_samples)
 
 
-def best_conjunction(columns, signs, weights, max_literals, width):
+def best_conjunction(columns, signs, weights, max_literals):
     """Find a conjunction that classifies much weight correctly, by a beam search.
 
     The best conjunctions of each length are extended by every literal. Either side of
@@ -68,17 +69,13 @@ def best_conjunction(columns, signs, weights, max_literals, width):
         As for `best_stump`.
     max_literals : int
         Maximum length, at least 1.
-    width : int or None
-        Number of conjunctions of each length that are extended. With ``2 *
-        n_features`` the best conjunction of two literals is found. None: chosen by the
-        number of features.
 
     Returns
     -------
     conjunction : Stump
     """
     sums, n_features = ClassSums(columns, signs, weights), columns.n_features
-    width = width_of_beam(width, n_features)
+    width = width_of_beam(n_features)
     gain, literals = sums.totals.max(), ()
     sides = sums.totals.argmax(), sums.totals.argmax()
     beam = Beam.of_constant(columns, sums.totals)
@@ -98,13 +95,13 @@ def best_conjunction(columns, signs, weights, max_literals, width):
     return Stump(literals, *map(int, sides), sums.edge(int(gain)))
 
 
-def width_of_beam(width, n_features):
-    """Choose how many conjunctions are extended where it is not given.
+def width_of_beam(n_features):
+    """Choose how many conjunctions of each length are extended.
 
     All literals of few features, fewer of many: a round stays quick.
     """
     most = max(FEWEST_EXTENDED, MOST_EXTENSIONS // n_features)
-    return min(2 * n_features, most) if width is None else width
+    return min(2 * n_features, most)
 
 
 def literal_of(column, n_features):
@@ -253,6 +250,7 @@ class Beam:
         return list(chosen), parents[places], columns[places]
 
 
+@old_parameters(width=Gone(None, "Leave it out."))
 class ConjunctionStump(BooleanStump):
     """Classify by the best conjunction of few literals under sample weights.
 
@@ -265,10 +263,6 @@ class ConjunctionStump(BooleanStump):
     max_literals : int, default=3
         Maximum number of literals. More literals fit wrong labels too: compare values
         on held-out samples.
-    width : int or None, default=None
-        Number of conjunctions of each length that the search extends by a literal.
-        None: 1024 divided by the number of features, at least 8. Twice the number of
-        features makes the search for two literals exact.
     binarize : float or None, default=0.0
         A feature is true where its value is above this threshold. None: X must contain
         only 0 and 1.
@@ -317,9 +311,8 @@ class ConjunctionStump(BooleanStump):
     'yes if x0 and x1 else no'
     """
 
-    def __init__(self, *, max_literals=3, width=None, binarize=0.0):
+    def __init__(self, *, max_literals=3, binarize=0.0):
         self.max_literals = max_literals
-        self.width = width
         super().__init__(binarize=binarize)
 
     def fit(self, X, y=None, sample_weight=None) -> "ConjunctionStump":
@@ -361,7 +354,7 @@ class ConjunctionStump(BooleanStump):
         n_features, n_classes = self.n_features_in_, len(self.classes_)
         columns = StumpColumns.from_boolean(table, n_features, dense=True)
         signs = class_signs(codes, n_classes)
-        best = best_conjunction(columns, signs, weights, self.max_literals, self.width)
+        best = best_conjunction(columns, signs, weights, self.max_literals)
         truth = truth_of_conjunction(columns, best.literals)
         sides = side_weights(truth, codes, weights, n_classes)
         self._set_fitted_attributes(best, sides)
@@ -369,8 +362,6 @@ class ConjunctionStump(BooleanStump):
     def _check_params(self):
         super()._check_params()
         check_integer(self.max_literals, "max_literals", 1)
-        if self.width is not None:
-            check_integer(self.width, "width", 1)
 
     def _set_fitted_attributes(self, stump, sides):
         """Set what the conjunction predicts; ``sides`` is as from `side_weights`."""

@@ -81,7 +81,7 @@ def plan_filter(
 ):  # fmt: skip
     """Plan to boost on a stream until the error is small.
 
-    Parameters are those of `FilteringBoostByMajority`, and are checked here.
+    Parameters are those of `FilteringSchedule`, and are checked here.
 
     Returns
     -------

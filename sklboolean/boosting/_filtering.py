@@ -1,6 +1,5 @@
 """Boosting by majority on a stream: each round trains on the samples it accepts."""
 
-from inspect import signature
 from itertools import count
 
 import numpy as np
@@ -9,6 +8,7 @@ from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.calibration import fit_slope
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.labels import distinct_labels, encode_classes, known_classes
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.parameters import check_same_params, flat_params
@@ -16,6 +16,11 @@ from sklboolean._core.validation import validate_data_strict, warn_user
 from sklboolean._core.weights import check_sample_weight
 from sklboolean.boosting._base import BaseMajorityVote
 from sklboolean.boosting._filter_state import PIECE, FilterState, plan_filter
+from sklboolean.boosting._schedules import (
+    FilteringSchedule,
+    InSchedule,
+    schedule_of,
+)
 from sklboolean.boosting._stump import BooleanStump
 from sklboolean.boosting._votes import vote_margins
 from sklboolean.boosting._weak_learners import (
@@ -24,7 +29,14 @@ from sklboolean.boosting._weak_learners import (
     is_stump,
 )
 
+IN_SCHEDULE = InSchedule(FilteringSchedule)
 
+
+@old_parameters(
+    gamma=IN_SCHEDULE, target_error=IN_SCHEDULE, mode=IN_SCHEDULE, delta=IN_SCHEDULE,
+    n_samples_weak=IN_SCHEDULE, max_tries=IN_SCHEDULE, weak_failure=IN_SCHEDULE,
+    weak_learner_success_rate=IN_SCHEDULE,
+)  # fmt: skip
 class FilteringBoostByMajority(BaseMajorityVote):
     """Boost by majority on a stream, keeping only the samples that a round accepts.
 
@@ -37,29 +49,10 @@ class FilteringBoostByMajority(BaseMajorityVote):
     ----------
     estimator : classifier or None, default=None
         The weak learner; clones of it are fitted. None: `BooleanStump`.
-    gamma : float, default=0.1
-        Edge that is assumed of every hypothesis: its accuracy minus 1/2, above 0 and
-        below 0.5. A larger edge needs far fewer samples.
-    target_error : float, default=0.1
-        Error of the vote for which the rounds are planned, above 0 and below 0.5.
-    mode : {"practical", "theory"}, default="practical"
-        "theory" takes the numbers of samples for which the bounds of the thesis hold.
-        "practical" takes a hundredth of them or fewer.
-    n_samples_weak : int, default=200
-        Number of accepted samples that train a hypothesis. In "practical" mode as many
-        test it.
-    max_tries : int, default=1
-        In "practical" mode: number of batches in a round until a hypothesis has half of
-        the assumed edge on its test samples.
-    weak_failure : {"abort", "raise"}, default="abort"
-        What to do when no hypothesis of a round has half of the assumed edge: take the
-        best one if it is better than a coin, and a coin otherwise; or raise an error.
-    delta : float, default=0.1
-        Probability of failure allowed, above 0 and below 1. It sets when a round is
-        aborted, and in "theory" mode the numbers of samples.
-    weak_learner_success_rate : float, default=1.0
-        In "theory" mode: probability with which a hypothesis has the assumed edge,
-        above 0 and at most 1.
+    schedule : FilteringSchedule or "auto", default="auto"
+        The edge that is assumed of every hypothesis, the target error, and how many
+        samples train and test a hypothesis. "auto": `FilteringSchedule` with its
+        defaults.
     random_state : int, RandomState instance or None, default=None
         Seed of the filter and of the weak learner.
     n_jobs : int or None, default=None
@@ -126,12 +119,14 @@ class FilteringBoostByMajority(BaseMajorityVote):
     --------
     >>> import numpy as np
     >>> from sklboolean import FilteringBoostByMajority
+    >>> from sklboolean.boosting import FilteringSchedule
     >>> rng = np.random.default_rng(0)
     >>> def chunks():
     ...     while True:
     ...         X = rng.integers(0, 2, (5000, 10))
     ...         yield X, X[:, :3].sum(axis=1) > 1
-    >>> booster = FilteringBoostByMajority(gamma=0.15, random_state=0)
+    >>> schedule = FilteringSchedule(gamma=0.15)
+    >>> booster = FilteringBoostByMajority(schedule=schedule, random_state=0)
     >>> booster.fit_stream(chunks()).termination_condition_
     'all_rounds'
     >>> X = rng.integers(0, 2, (1000, 10))
@@ -139,25 +134,13 @@ class FilteringBoostByMajority(BaseMajorityVote):
     True
     """
 
-    _state_params = (
-        "estimator gamma target_error mode n_samples_weak max_tries weak_failure delta "
-        "weak_learner_success_rate"
-    ).split()
+    _state_params = ("estimator", "schedule")
 
     def __init__(
-        self, estimator=None, *, gamma=0.1, target_error=0.1, mode="practical",
-        n_samples_weak=200, max_tries=1, weak_failure="abort", delta=0.1,
-        weak_learner_success_rate=1.0, random_state=None, n_jobs=None,
-    ):  # fmt: skip
+        self, estimator=None, *, schedule="auto", random_state=None, n_jobs=None
+    ):
         self.estimator = estimator
-        self.gamma = gamma
-        self.target_error = target_error
-        self.mode = mode
-        self.n_samples_weak = n_samples_weak
-        self.max_tries = max_tries
-        self.weak_failure = weak_failure
-        self.delta = delta
-        self.weak_learner_success_rate = weak_learner_success_rate
+        self.schedule = schedule
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -281,8 +264,8 @@ class FilteringBoostByMajority(BaseMajorityVote):
 
     def _init_state(self, classes, rng):
         check_classifier(self._weak_estimator())
-        params, checked = self.get_params(deep=False), signature(plan_filter).parameters
-        plan = plan_filter(**{name: params[name] for name in checked})
+        schedule = schedule_of(self.schedule, FilteringSchedule)
+        plan = plan_filter(**schedule.get_params(deep=False))
         # A clone: its parameters may be changed while the stream is read.
         return FilterState(clone(self._weak_estimator()), classes, plan, draw_seed(rng))
 

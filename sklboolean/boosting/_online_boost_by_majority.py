@@ -18,6 +18,7 @@ from sklboolean._core.base import (
 )
 from sklboolean._core.calibration import fit_slope
 from sklboolean._core.damage import require_shape
+from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.formula import Members
 from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import known_classes
@@ -396,6 +397,9 @@ class OnlineState:
         return self._slope
 
 
+@old_parameters(
+    shuffle=Gone(True, "partial_fit, called once for each epoch, keeps the order.")
+)
 class OnlineBoostByMajority(
     CallbackSupportMixin, DecisionClassifierMixin, IncrementalClassifier
 ):
@@ -428,8 +432,6 @@ class OnlineBoostByMajority(
     max_iter : int, default=20
         Maximum number of epochs of ``fit``, which stops earlier after an epoch without
         a mistake.
-    shuffle : bool, default=True
-        Whether ``fit`` shuffles the samples before each epoch.
     class_weight : dict, "balanced" or None, default=None
         Factor of the weights of each class. "balanced", in ``fit`` only: in inverse
         proportion to the weight of the class. None: 1.
@@ -521,8 +523,7 @@ class OnlineBoostByMajority(
 
     def __init__(
         self, estimator=None, *, n_estimators=51, gamma=0.05, sampling="auto",
-        batch_size=1, max_iter=20, shuffle=True, class_weight=None, random_state=None,
-        verbose=0,
+        batch_size=1, max_iter=20, class_weight=None, random_state=None, verbose=0,
     ):  # fmt: skip
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -530,7 +531,6 @@ class OnlineBoostByMajority(
         self.sampling = sampling
         self.batch_size = batch_size
         self.max_iter = max_iter
-        self.shuffle = shuffle
         self.class_weight = class_weight
         self.random_state = random_state
         self.verbose = verbose
@@ -546,7 +546,7 @@ class OnlineBoostByMajority(
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None) -> "OnlineBoostByMajority":
-        """Train on labelled samples, in several epochs.
+        """Train on labelled samples, in several epochs, each in another random order.
 
         Parameters
         ----------
@@ -594,10 +594,9 @@ class OnlineBoostByMajority(
 
     def _run_epochs(self, state, X, codes, weights, rng, n_epochs, progress=None):
         """Train until an epoch has no mistake, or for so many."""
-        order, stop = np.arange(len(codes)), False
+        stop = False
         for _ in range(n_epochs):
-            if self.shuffle:
-                order = rng.permutation(len(codes))
+            order = rng.permutation(len(codes))
             before = state.n_mistakes
             self._train(state, X[order], codes[order], weights[order])
             state.mistakes_per_epoch.append(state.n_mistakes - before)

@@ -10,18 +10,21 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.formula import Members
 from sklboolean._core.meta import validation_options
-from sklboolean._core.parameters import check_choice, check_integer, check_real, is_auto
+from sklboolean._core.parameters import check_integer, check_real, is_auto
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import readable_errors, validate_data_strict, warn_user
 from sklboolean.boosting._boosting import Schedule, WeakLearnerError, boost
+from sklboolean.boosting._cross_validated_schedule import CrossValidatedSchedule
 from sklboolean.boosting._majority_game import (
     check_edge,
     check_odd,
     max_gamma,
     min_rounds,
 )
+from sklboolean.boosting._schedules import BoostingSchedule, InSchedule, schedule_of
 from sklboolean.boosting._votes import MajorityVotes
 from sklboolean.boosting._weak_learners import (
     ROUNDING,
@@ -36,8 +39,13 @@ FIRST_EDGE = 0.25  # at least, for delta="auto"
 CAUTION = 0.7  # factor of measured edges: later rounds are harder than earlier ones
 MOST_TRIED = 32  # features at a split of the default tree, or a third of more
 MAX_ROUNDS = 101  # of a game of no fixed length
+IN_SCHEDULE = InSchedule(BoostingSchedule)
 
 
+@old_parameters(
+    gamma=IN_SCHEDULE, target_error=IN_SCHEDULE, sampling=IN_SCHEDULE,
+    n_samples_weak=IN_SCHEDULE, weak_failure=IN_SCHEDULE, max_tries=IN_SCHEDULE,
+)  # fmt: skip
 class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
     """Predict by the median of regressors that are mostly correct up to delta.
 
@@ -58,36 +66,14 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
         Number of rounds, odd. Fewer are played if all is decided before. "auto": as
         many as gamma and `target_error` need; if gamma is "auto" too, at most 101:
         with gross errors in y more rounds only fit them.
-    gamma : "auto" or float, default="auto"
-        Edge that is assumed of every regressor: it is correct on 1/2 + gamma of the
-        weight; above 0 and below 0.5. "auto" with a number of rounds: the gamma for
-        which that number leaves `target_error`. "auto" without: 0.7 of the first edge,
-        and when that was too much, so that the average potential reaches
-        `target_error`, 0.7 of the mean of the last 15 edges, with a new number of
-        rounds.
+    schedule : BoostingSchedule or "auto", default="auto"
+        The edge ``gamma`` that is assumed of every regressor: it is correct on 1/2 +
+        gamma of the weight; the target error, weights or drawn samples, and what
+        happens when a regressor fails. "auto": `BoostingSchedule` with its defaults.
     delta : "auto" or float, default="auto"
         The tolerance in units of y, at least 0. "auto": the least with which the first
         regressor is correct on 1/2 + gamma / 0.7 of its training weight, and on at
         least 3/4.
-    target_error : float or None, default=None
-        Share of the training weight that may end further than delta from the median,
-        above 0 and below 0.5. None: less than that of any sample, which is ``1 /
-        n_samples`` without `sample_weight`. If there are gross errors, twice their
-        share is better, with a number for `n_estimators`.
-    sampling : {"auto", "weight", "resample"}, default="auto"
-        Whether the weak learner is given the weights of a round, or samples drawn in
-        proportion to them. "auto": "weight" if its ``fit`` takes ``sample_weight``.
-    n_samples_weak : int or None, default=None
-        Number of samples to draw for each regressor, where samples are drawn. None: as
-        many as there are. Fewer make fits faster and regressors more diverse.
-    weak_failure : {"replan", "abort", "raise"}, default="replan"
-        What to do when a regressor is correct on at most half of the weight. "replan":
-        drop it, and continue with a gamma, and for ``n_estimators="auto"`` a number of
-        rounds, from the last 15 edges; stop if their mean is not positive. "abort": end
-        the round with a fair coin in its place. "raise": raise a ValueError.
-    max_tries : int, default=1
-        Number of fits in a round until one has the assumed edge; the best counts. More
-        than 1 helps when samples are drawn.
     random_state : int, RandomState instance or None, default=None
         Seed of drawn samples and of the regressors.
     verbose : int, default=0
@@ -165,19 +151,13 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
     """
 
     def __init__(
-        self, estimator=None, *, n_estimators="auto", gamma="auto", delta="auto",
-        target_error=None, sampling="auto", n_samples_weak=None, weak_failure="replan",
-        max_tries=1, random_state=None, verbose=0,
+        self, estimator=None, *, n_estimators="auto", schedule="auto", delta="auto",
+        random_state=None, verbose=0,
     ):  # fmt: skip
         self.estimator = estimator
         self.n_estimators = n_estimators
-        self.gamma = gamma
+        self.schedule = schedule
         self.delta = delta
-        self.target_error = target_error
-        self.sampling = sampling
-        self.n_samples_weak = n_samples_weak
-        self.weak_failure = weak_failure
-        self.max_tries = max_tries
         self.random_state = random_state
         self.verbose = verbose
 
@@ -226,7 +206,7 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
             If `target_error` was not reached.
         """
         with restore_on_error(self):
-            gamma, n_rounds, delta = self._check_params()
+            given, gamma, n_rounds, delta = self._check_params()
             progress = Progress(self, "round", None, X, y)
             base = self._weak_estimator()
             X, y = validate_data_strict(
@@ -236,10 +216,10 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
             if y.dtype.kind not in "biuf":
                 raise ValueError(f"y must contain real numbers, not {y.dtype}.")
             X, y, weights, _kept = drop_zero_weight(base, X, y, sample_weight)
-            schedule = self._schedule(gamma, n_rounds, weights, len(y))
+            schedule = self._plan(given, gamma, n_rounds, weights, len(y))
             first_edge = max(FIRST_EDGE, (gamma or 0) / CAUTION)
             total = float(len(y) if weights is None else weights.sum())
-            n_draws = number_of_draws(base, self.sampling, self.n_samples_weak)
+            n_draws = number_of_draws(base, given)
             learner = RegressorWeakLearner(
                 base, X, y, total, delta, min(1.0, 0.5 + first_edge), n_draws
             )
@@ -266,41 +246,49 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
         return self
 
     def _check_params(self):
-        """Check what needs no data; return gamma, rounds and delta, None for "auto"."""
+        """Check what needs no data; return the schedule, gamma, rounds and delta.
+
+        The last three are None for "auto".
+        """
         check_regressor(self._weak_estimator())
-        failures = ("replan", "abort", "raise")
-        check_choice(self.weak_failure, "weak_failure", failures)
-        check_integer(self.max_tries, "max_tries", 1)
         check_integer(self.verbose, "verbose", 0)
+        given = schedule_of(self.schedule, BoostingSchedule)
+        if isinstance(given, CrossValidatedSchedule) or given.holdout is not None:
+            raise ValueError(
+                "A regressor takes no CrossValidatedSchedule and no holdout; got "
+                f"schedule={given!r}. Set BoostingSchedule(holdout=None), for example."
+            )
+        given._checked("replan")
         gamma = n_rounds = delta = None
         if not is_auto(self.delta, "delta"):
             delta = float(check_real(self.delta, "delta", 0))
-        if not is_auto(self.gamma, "gamma"):
-            gamma = check_edge(self.gamma)
+        if not is_auto(given.gamma, "gamma"):
+            gamma = check_edge(given.gamma)
         if not is_auto(self.n_estimators, "n_estimators"):
             n_rounds = check_odd(self.n_estimators, "n_estimators")
-        return gamma, n_rounds, delta
+        return given, gamma, n_rounds, delta
 
-    def _schedule(self, gamma, n_rounds, weights, n_samples):
-        target = self.target_error
+    def _plan(self, given, gamma, n_rounds, weights, n_samples):
+        """Make the `Schedule` of checked parameters."""
+        options = given._checked("replan")
+        target = given.target_error
         if target is None:
             least = least_share(n_samples, weights)
-            target = float(np.clip(least, ROUNDING, 0.25))
-        elif check_real(target, "target_error", 0, strict=True) >= 0.5:
+            target = np.clip(least, ROUNDING, 0.25)
+        elif target >= 0.5:
             raise ValueError(
                 f"target_error must be below 0.5, the error of a coin; got {target}."
             )
-        max_rounds = n_rounds or MAX_ROUNDS
+        max_rounds = n_rounds or given.max_estimators or MAX_ROUNDS
         if n_rounds is not None:
             gamma = gamma or max_gamma(n_rounds, target)
-        elif gamma is not None:
+        elif gamma is not None and given.max_estimators is None:
             max_rounds = max(MAX_ROUNDS, min_rounds(gamma, target))
-        failure = "drop" if self.weak_failure == "replan" else self.weak_failure
-        options = {"recent": 15, "caution": CAUTION, "stop_early": False}
-        limits = {"max_rounds": max_rounds, "max_tries": self.max_tries}
-        return Schedule(
-            n_rounds, float(target), gamma, weak_failure=failure, **options, **limits
-        )
+        if options["weak_failure"] == "replan":
+            options["weak_failure"] = "drop"
+        options |= {"target_error": float(target), "max_rounds": max_rounds}
+        options |= {"recent": 15, "caution": CAUTION, "stop_early": False}
+        return Schedule(n_rounds, gamma=gamma, **options)
 
     def _report(self, progress, learner, state):
         """Report a round; return whether a callback stops the fit."""

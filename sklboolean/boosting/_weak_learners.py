@@ -91,7 +91,7 @@ class GameBoard:
     labels : ndarray of shape (n_words,), uint32
         Bit r of word w is the class of sample 32 w + r.
     beam : tuple of int
-        ``max_literals`` and ``width`` of `best_conjunction`; 1 and 1 for a stump.
+        ``max_literals`` and `width_of_beam`; 1 and 1 for a stump.
     throw_dice : callable
         Returns a number below 65536 for each sample, uint16.
     log_factorials : ndarray of shape (k + 1,), float64
@@ -273,15 +273,13 @@ class ConjunctionWeakLearner(StumpWeakLearner):
 
     def beam(self):
         """Return the largest number of literals, and of conjunctions to extend."""
-        given, n_features = self.estimator, self.n_features
-        width = width_of_beam(given.width, n_features)
-        return min(given.max_literals, n_features), width
+        length = min(self.estimator.max_literals, self.n_features)
+        return length, width_of_beam(self.n_features)
 
     def best(self, weights):
         """Find the best conjunction."""
-        given = self.estimator
         return best_conjunction(
-            self.columns, self.signs, weights, given.max_literals, given.width
+            self.columns, self.signs, weights, self.estimator.max_literals
         )
 
     def predict_codes(self, conjunction):
@@ -564,20 +562,20 @@ def check_regressor(estimator):
         )
 
 
-def number_of_draws(estimator, sampling, n_samples_weak):
+def number_of_draws(estimator, schedule):
     """Check how a distribution is presented to a weak learner.
 
     Parameters
     ----------
     estimator : estimator
-    sampling : {"auto", "weight", "resample"}
-    n_samples_weak : int or None
+    schedule : BoostingSchedule
 
     Returns
     -------
     n_draws : int or None
         As for `StumpWeakLearner`.
     """
+    sampling, n_samples_weak = schedule.sampling, schedule.n_samples_weak
     check_choice(sampling, "sampling", ("auto", "weight", "resample"))
     if n_samples_weak is not None:
         check_integer(n_samples_weak, "n_samples_weak", 1)

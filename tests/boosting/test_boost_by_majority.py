@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from boosting_cases import scheduled
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles.boosting import RowByRow
 from scipy import sparse
@@ -32,7 +33,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklboolean import BooleanStump, BoostByMajority
 from sklboolean._core.calibration import fit_slope
 from sklboolean._core.held_out import stratified_split
-from sklboolean.boosting import CrossValidatedSchedule
+from sklboolean.boosting import BoostingSchedule, CrossValidatedSchedule
 from sklboolean.boosting._votes import MajorityVotes
 from sklboolean.datasets import flip_labels, make_long_servedio
 from sklboolean.theory import max_gamma, min_rounds
@@ -113,20 +114,20 @@ def test_base_that_keeps_its_promise_leaves_no_row_wrong(gamma, labels, weighted
     model = BoostByMajority(
         Promise(gamma),
         n_estimators="auto",
-        gamma=gamma,
+        schedule=BoostingSchedule(gamma=gamma),
         multi_class="joint",
         random_state=0,
     ).fit(X, y, weights)
     assert model.training_error_ == 0
     assert_array_equal(model.predict(X), y)
-    assert model.plans_ == [(0, min_rounds(gamma, share), gamma)]
+    assert model.schedule_history_ == [(0, min_rounds(gamma, share), gamma)]
     assert model.n_rounds_ <= model.k_
     assert (model.estimator_edges_ >= gamma - 1e-12).all()
     assert (np.diff(model.potentials_) <= 1e-7).all()
     full = BoostByMajority(
         Promise(gamma),
         n_estimators=model.k_,
-        gamma=gamma,
+        schedule=BoostingSchedule(gamma=gamma),
         multi_class="joint",
         random_state=0,
     ).fit(X, y, weights)
@@ -136,13 +137,13 @@ def test_base_that_keeps_its_promise_leaves_no_row_wrong(gamma, labels, weighted
 def test_exact_mode_leaves_no_row_of_a_majority_wrong():
     X, y = noisy_majority(400, noise=0)
     model = BoostByMajority(n_estimators="auto").fit(X, y)
-    assert model.policy_ == "replanned"
-    assert model.policy_scores_ is None
+    assert model.schedule_ == "replanned"
+    assert model.schedule_scores_ is None
     assert model.termination_condition_ == "target_error"
     assert model.training_error_ == 0
     assert_array_equal(model.predict(X), y)
-    assert model.plans_[0][0] == 1
-    assert model.plans_[-1][1] == model.k_
+    assert model.schedule_history_[0][0] == 1
+    assert model.schedule_history_[-1][1] == model.k_
 
 
 # -- the two paths ---------------------------------------------------------------------
@@ -152,9 +153,12 @@ def test_exact_mode_leaves_no_row_of_a_majority_wrong():
 @pytest.mark.parametrize("base", [BooleanStump(), PlainStump()])
 def test_each_stump_is_the_best_under_the_weights_of_its_round(data, base):
     X, y = data()
-    model = BoostByMajority(base, n_estimators=15, gamma=0.05, multi_class="joint").fit(
-        X, y
-    )
+    model = BoostByMajority(
+        base,
+        n_estimators=15,
+        schedule=BoostingSchedule(gamma=0.05),
+        multi_class="joint",
+    ).fit(X, y)
     n_kept = 0
     for i, (board, hypothesis) in enumerate(replay(model, X, y)):
         weights = board.weights(15, 0.05)
@@ -184,7 +188,9 @@ def test_each_stump_is_the_best_under_the_weights_of_its_round(data, base):
 def test_compiled_path_makes_the_model_of_the_general_one(gamma):
     X, y = noisy_majority(300, noise=0)
     first, second = (
-        BoostByMajority(base, n_estimators=9, gamma=gamma).fit(X, y)
+        BoostByMajority(
+            base, n_estimators=9, schedule=BoostingSchedule(gamma=gamma)
+        ).fit(X, y)
         for base in (BooleanStump(), PlainStump())
     )
     assert [e.feature_ for e in first.estimators_] == [
@@ -203,11 +209,19 @@ def test_compiled_path_makes_the_model_of_the_general_one(gamma):
 @pytest.mark.parametrize(
     "model",
     [
-        BoostByMajority(n_estimators=12 + 1, gamma=0.05),
-        BoostByMajority(TREE, n_estimators=5, gamma=0.1),
-        BoostByMajority(n_estimators=9, sampling="resample", gamma=0.1),
-        BoostByMajority(KNeighborsClassifier(3), n_estimators=5, gamma=0.1),
-        BoostByMajority(n_estimators=21, holdout=0.4, gamma="measured"),
+        BoostByMajority(n_estimators=12 + 1, schedule=BoostingSchedule(gamma=0.05)),
+        BoostByMajority(TREE, n_estimators=5, schedule=BoostingSchedule(gamma=0.1)),
+        BoostByMajority(
+            n_estimators=9, schedule=BoostingSchedule(sampling="resample", gamma=0.1)
+        ),
+        BoostByMajority(
+            KNeighborsClassifier(3),
+            n_estimators=5,
+            schedule=BoostingSchedule(gamma=0.1),
+        ),
+        BoostByMajority(
+            n_estimators=21, schedule=BoostingSchedule(holdout=0.4, gamma="measured")
+        ),
     ],
     ids=str,
 )
@@ -264,11 +278,13 @@ def representations(X):
 @pytest.mark.parametrize("parameters", [{"gamma": 0.05}, {"gamma": "auto"}], ids=str)
 def test_model_is_one_whatever_holds_the_bits(base, parameters):
     X, y = noisy_majority(120)
-    model = BoostByMajority(base, n_estimators=7, random_state=0, **parameters)
+    model = BoostByMajority(
+        base, n_estimators=7, random_state=0, **scheduled(parameters)
+    )
     expected = clone(model).fit(X.astype(np.float64), y)
     for name, table in representations(X).items():
         other = clone(model).fit(table, y)
-        assert other.policy_ == expected.policy_, name
+        assert other.schedule_ == expected.schedule_, name
         assert_array_equal(other.estimator_edges_, expected.estimator_edges_, name)
         scores = expected.decision_function(X.astype(np.float64))
         assert_array_equal(other.decision_function(table), scores, name)
@@ -283,12 +299,17 @@ def test_model_is_one_whatever_holds_the_bits(base, parameters):
 )
 def test_random_state_repeats_and_jobs_do_not_matter(base):
     X, y = noisy_majority(150)
-    model = BoostByMajority(base, n_estimators=9, sampling="resample", random_state=0)
+    model = BoostByMajority(
+        base,
+        n_estimators=9,
+        schedule=BoostingSchedule(sampling="resample"),
+        random_state=0,
+    )
     first = clone(model).fit(X, y)
     for again in (clone(model), clone(model).set_params(n_jobs=2)):
         again.fit(X, y)
         assert_array_equal(again.decision_function(X), first.decision_function(X))
-        assert again.policy_scores_ == first.policy_scores_
+        assert again.schedule_scores_ == first.schedule_scores_
         assert again.calibration_slope_ == first.calibration_slope_
         assert_array_equal(again.estimator_edges_, first.estimator_edges_)
     other = clone(model).set_params(random_state=1).fit(X, y)
@@ -302,7 +323,9 @@ def test_pickled_model_is_the_model(base):
     X, y = noisy_majority(90)
     if isinstance(base, SVC):
         X = rbf_kernel(X, gamma=0.3)
-    model = BoostByMajority(base, n_estimators=7, gamma=0.1, random_state=0).fit(X, y)
+    model = BoostByMajority(
+        base, n_estimators=7, schedule=BoostingSchedule(gamma=0.1), random_state=0
+    ).fit(X, y)
     loaded = pickle.loads(pickle.dumps(model))
     assert_array_equal(loaded.decision_function(X), model.decision_function(X))
     assert pickle.dumps(loaded) == pickle.dumps(pickle.loads(pickle.dumps(loaded)))
@@ -327,13 +350,15 @@ def test_row_of_weight_three_is_three_rows(base, data, parameters):
     X, y = data(90)
     weights = np.random.default_rng(1).integers(1, 4, 90)
     rows = np.repeat(np.arange(90), weights)
-    model = BoostByMajority(base, random_state=0, multi_class="joint", **parameters)
+    model = BoostByMajority(
+        base, random_state=0, multi_class="joint", **scheduled(parameters)
+    )
     weighted = clone(model).fit(X, y, weights)
     repeated = clone(model).fit(X[rows], y[rows])
     assert_array_equal(weighted.decision_function(X), repeated.decision_function(X))
     assert_array_equal(weighted.gammas_, repeated.gammas_)
     assert_array_equal(weighted.estimator_edges_, repeated.estimator_edges_)
-    assert weighted.plans_ == repeated.plans_
+    assert weighted.schedule_history_ == repeated.schedule_history_
     assert weighted.training_error_ == pytest.approx(repeated.training_error_)
 
 
@@ -354,14 +379,16 @@ def test_row_of_weight_zero_is_no_row(base, parameters):
     fewer = X[kept]
     if isinstance(base, SVC):
         X, fewer = rbf_kernel(X, gamma=0.3), rbf_kernel(fewer, gamma=0.3)
-    model = BoostByMajority(base, n_estimators=7, random_state=0, **parameters)
+    model = BoostByMajority(
+        base, n_estimators=7, random_state=0, **scheduled(parameters)
+    )
     weighted = clone(model).fit(X, y, weights)
     removed = clone(model).fit(fewer, y[kept], weights[kept])
     columns = kept if isinstance(base, SVC) else slice(None)
     assert_array_equal(
         weighted.decision_function(X), removed.decision_function(X[:, columns])
     )
-    assert weighted.policy_scores_ == removed.policy_scores_
+    assert weighted.schedule_scores_ == removed.schedule_scores_
     assert weighted.calibration_slope_ == removed.calibration_slope_
     assert_array_equal(weighted.estimator_edges_, removed.estimator_edges_)
     if removed.compression_indices_ is not None:
@@ -382,18 +409,22 @@ def test_folds_are_given_in_terms_of_all_rows():
         for fold in folds
     ]
     schedule = CrossValidatedSchedule(cv=folds)
-    weighted = BoostByMajority(n_estimators=7, gamma=schedule, random_state=0)
+    weighted = BoostByMajority(n_estimators=7, schedule=schedule, random_state=0)
     weighted.fit(X, y, weights)
     schedule = CrossValidatedSchedule(cv=of_kept)
-    removed = BoostByMajority(n_estimators=7, gamma=schedule, random_state=0)
+    removed = BoostByMajority(n_estimators=7, schedule=schedule, random_state=0)
     removed.fit(X[kept], y[kept], weights[kept])
-    assert weighted.policy_scores_ == removed.policy_scores_
+    assert weighted.schedule_scores_ == removed.schedule_scores_
 
 
 def test_constant_weight_changes_nothing():
     X, y = noisy_majority()
-    plain = BoostByMajority(n_estimators=9, gamma=0.1).fit(X, y)
-    scaled = BoostByMajority(n_estimators=9, gamma=0.1).fit(X, y, np.full(len(y), 0.3))
+    plain = BoostByMajority(n_estimators=9, schedule=BoostingSchedule(gamma=0.1)).fit(
+        X, y
+    )
+    scaled = BoostByMajority(n_estimators=9, schedule=BoostingSchedule(gamma=0.1)).fit(
+        X, y, np.full(len(y), 0.3)
+    )
     assert_array_equal(plain.decision_function(X), scaled.decision_function(X))
 
 
@@ -411,9 +442,11 @@ def test_base_sees_about_as_much_weight_in_every_round(holdout):
     X, y = noisy_majority(150)
     values = np.random.default_rng(0).integers(1, 4, 150)
     model = BoostByMajority(
-        Recorder(max_depth=2), n_estimators=21, gamma=0.2, holdout=holdout,
+        Recorder(max_depth=2),
+        n_estimators=21,
+        schedule=BoostingSchedule(gamma=0.2, holdout=holdout),
         random_state=0,
-    ).fit(X, y, values)  # fmt: skip
+    ).fit(X, y, values)
     assert len(model.estimators_) > 10
     assert model.acceptance_rates_.min() < 0.3
     for tree in model.estimators_:
@@ -440,9 +473,11 @@ def test_precomputed_kernel_is_the_kernel_of_the_base(sampling, gamma):
 
     def model(kernel):
         return BoostByMajority(
-            SVC(kernel=kernel, C=0.05), n_estimators=15, gamma=gamma, sampling=sampling,
+            SVC(kernel=kernel, C=0.05),
+            n_estimators=15,
+            schedule=BoostingSchedule(gamma=gamma, sampling=sampling),
             random_state=0,
-        )  # fmt: skip
+        )
 
     outside, inside = model("precomputed"), model(kernel_of_rows)
     assert outside.__sklearn_tags__().input_tags.pairwise
@@ -461,16 +496,22 @@ def test_precomputed_kernel_is_the_kernel_of_the_base(sampling, gamma):
 def test_compression_indices_are_the_rows_that_were_drawn(base, n_samples_weak):
     X, y = noisy_majority(80)
     model = BoostByMajority(
-        base, n_estimators=9, gamma=0.1, sampling="resample",
-        n_samples_weak=n_samples_weak, random_state=0,
-    ).fit(X, y)  # fmt: skip
+        base,
+        n_estimators=9,
+        schedule=BoostingSchedule(
+            gamma=0.1, sampling="resample", n_samples_weak=n_samples_weak
+        ),
+        random_state=0,
+    ).fit(X, y)
     assert len(model.compression_indices_) == model.n_rounds_
     for rows in model.compression_indices_:
         assert_array_equal(rows, np.unique(rows))
         assert 1 <= len(rows) <= (n_samples_weak or 80)
         assert 0 <= rows[0] <= rows[-1] < 80
     assert len({tuple(rows) for rows in model.compression_indices_}) > 1
-    plain = BoostByMajority(base, n_estimators=9, gamma=0.1, random_state=0).fit(X, y)
+    plain = BoostByMajority(
+        base, n_estimators=9, schedule=BoostingSchedule(gamma=0.1), random_state=0
+    ).fit(X, y)
     takes_weights = not isinstance(base, KNeighborsClassifier)
     assert (plain.compression_indices_ is None) == takes_weights
 
@@ -478,9 +519,12 @@ def test_compression_indices_are_the_rows_that_were_drawn(base, n_samples_weak):
 def test_compression_indices_have_one_entry_for_each_round():
     X, y = noisy_majority(80, noise=0.3)
     model = BoostByMajority(
-        n_estimators=9, gamma=0.3, sampling="resample", n_samples_weak=10, max_tries=4,
+        n_estimators=9,
+        schedule=BoostingSchedule(
+            gamma=0.3, sampling="resample", n_samples_weak=10, max_tries=4
+        ),
         random_state=0,
-    ).fit(X, y)  # fmt: skip
+    ).fit(X, y)
     assert len(model.compression_indices_) == model.n_rounds_
 
 
@@ -494,8 +538,7 @@ def test_required_edge_is_that_of_the_lemma(data, target_error):
     k, gamma = 9, Fraction(1, 16)
     model = BoostByMajority(
         n_estimators=k,
-        gamma=float(gamma),
-        target_error=target_error,
+        schedule=BoostingSchedule(gamma=float(gamma), target_error=target_error),
         multi_class="joint",
     ).fit(X, y)
     error = target_error or 1 / 60
@@ -521,37 +564,46 @@ def test_scores_of_policies_are_those_of_boosters_kept_from_the_rows(base):
     X, y = noisy_majority(150, noise=0.2)
     folds = list(StratifiedKFold(3).split(X, y))
     schedule = CrossValidatedSchedule(cv=folds)
-    model = BoostByMajority(base, n_estimators=11, gamma=schedule, random_state=0)
+    model = BoostByMajority(base, n_estimators=11, schedule=schedule, random_state=0)
     model.fit(X, y)
-    assert list(model.policy_scores_) == [
+    assert list(model.schedule_scores_) == [
         "fixed",
         "measured",
         "holdout_train_edges",
         "holdout_edges",
     ]
-    assert model.policy_ == max(model.policy_scores_, key=model.policy_scores_.get)
+    assert model.schedule_ == max(
+        model.schedule_scores_, key=model.schedule_scores_.get
+    )
     alone = {"fixed": max_gamma(11, 0.2), "measured": "measured"}
     for name, gamma in alone.items():
         hits = 0
         for train, test in folds:
-            part = BoostByMajority(base, n_estimators=11, gamma=gamma, random_state=0)
+            part = BoostByMajority(
+                base,
+                n_estimators=11,
+                schedule=BoostingSchedule(gamma=gamma),
+                random_state=0,
+            )
             part.fit(X[train], y[train])
             hits += (part.predict(X[test]) == y[test]).sum()
-        assert model.policy_scores_[name] == pytest.approx(hits / 150, abs=1e-12)
+        assert model.schedule_scores_[name] == pytest.approx(hits / 150, abs=1e-12)
 
 
 def test_scores_of_policies_count_only_rows_that_were_held_out():
     X, y = noisy_majority(150, noise=0.2)
     (train, test), *_others = StratifiedKFold(3).split(X, y)
     schedule = CrossValidatedSchedule(["measured", "fixed"], cv=[(train, test)])
-    model = BoostByMajority(n_estimators=11, gamma=schedule).fit(X, y)
-    assert list(model.policy_scores_) == ["measured", "fixed"]
-    part = BoostByMajority(n_estimators=11, gamma=max_gamma(11, 0.2))
+    model = BoostByMajority(n_estimators=11, schedule=schedule).fit(X, y)
+    assert list(model.schedule_scores_) == ["measured", "fixed"]
+    part = BoostByMajority(
+        n_estimators=11, schedule=BoostingSchedule(gamma=max_gamma(11, 0.2))
+    )
     expected = part.fit(X[train], y[train]).score(X[test], y[test])
-    assert model.policy_scores_["fixed"] == pytest.approx(expected, abs=1e-12)
+    assert model.schedule_scores_["fixed"] == pytest.approx(expected, abs=1e-12)
 
 
-def test_policy_that_was_given_is_named():
+def test_schedule_that_was_given_is_named():
     X, y = noisy_majority(60, noise=0)
     for parameters, name in [
         ({"gamma": 0.1}, "given"),
@@ -564,31 +616,31 @@ def test_policy_that_was_given_is_named():
         ),
     ]:
         given = {"n_estimators": 5, **parameters}
-        model = BoostByMajority(**given).fit(X, y)
-        assert model.policy_ == name
-        assert model.policy_scores_ is None
+        model = BoostByMajority(**scheduled(given)).fit(X, y)
+        assert model.schedule_ == name
+        assert model.schedule_scores_ is None
 
 
 def test_default_is_a_schedule_chosen_by_cross_validation():
     X, y = noisy_majority(90)
     default, schedule = (
-        BoostByMajority(n_estimators=5, gamma=gamma, random_state=0).fit(X, y)
-        for gamma in ("auto", CrossValidatedSchedule())
+        BoostByMajority(n_estimators=5, schedule=schedule, random_state=0).fit(X, y)
+        for schedule in ("auto", CrossValidatedSchedule())
     )
-    assert default.policy_scores_ == schedule.policy_scores_
+    assert default.schedule_scores_ == schedule.schedule_scores_
     assert_array_equal(default.estimator_edges_, schedule.estimator_edges_)
-    assert clone(schedule).set_params(gamma__cv=4).gamma.cv == 4
+    assert clone(schedule).set_params(schedule__cv=4).schedule.cv == 4
     with pytest.raises(ValueError, match=r"n_estimators is 'auto'\. Set"):
         clone(schedule).set_params(n_estimators="auto").fit(X, y)
-    for policies in ([], "fixed", ["fixed", "bold"]):
-        gamma = CrossValidatedSchedule(policies)
-        with pytest.raises(ValueError, match=r"^policies must be"):
-            clone(schedule).set_params(gamma=gamma).fit(X, y)
+    for candidates in ([], "fixed", ["fixed", "bold"]):
+        wrong = CrossValidatedSchedule(candidates)
+        with pytest.raises(ValueError, match=r"^candidates must be"):
+            clone(schedule).set_params(schedule=wrong).fit(X, y)
 
 
 def test_long_games_whose_weights_underflow_have_a_record_for_each_round():
     X, y = noisy_majority(60, noise=0)
-    options = {"gamma": 0.4, "random_state": 0}
+    options = {"schedule": BoostingSchedule(gamma=0.4), "random_state": 0}
     long = BoostByMajority(n_estimators=1001, **options).fit(X, y)
     assert np.isfinite(long.required_edges_).all()
     model = BoostByMajority(n_estimators=4001, **options).fit(X, y)
@@ -600,16 +652,20 @@ def test_long_games_whose_weights_underflow_have_a_record_for_each_round():
 
 def test_holdout_leaves_only_policies_that_hold_out():
     X, y = noisy_majority(90)
-    model = BoostByMajority(n_estimators=5, holdout=0.3, random_state=0).fit(X, y)
-    assert "measured" not in model.policy_scores_
-    assert len(model.policy_scores_) == 3
+    model = BoostByMajority(
+        n_estimators=5, schedule=BoostingSchedule(holdout=0.3), random_state=0
+    ).fit(X, y)
+    assert "measured" not in model.schedule_scores_
+    assert len(model.schedule_scores_) == 3
 
 
 @pytest.mark.parametrize("data", [noisy_majority, three_classes])
 @pytest.mark.parametrize("gamma", ["auto", 0.1])
 def test_probabilities_follow_the_vote(data, gamma):
     X, y = data()
-    model = BoostByMajority(n_estimators=11, gamma=gamma, random_state=0).fit(X, y)
+    model = BoostByMajority(
+        n_estimators=11, schedule=BoostingSchedule(gamma=gamma), random_state=0
+    ).fit(X, y)
     shares = model.predict_proba(X)
     assert shares.shape == (len(X), len(model.classes_))
     assert_allclose(shares.sum(axis=1), 1)
@@ -632,7 +688,9 @@ def test_probabilities_follow_the_vote(data, gamma):
 def test_first_hypothesis_that_needs_no_boosting_is_told():
     X, _y = noisy_majority(50)
     with pytest.warns(UserWarning, match=r"^The first hypothesis alone reaches"):
-        model = BoostByMajority(n_estimators=5, gamma=0.1).fit(X, X[:, 2])
+        model = BoostByMajority(
+            n_estimators=5, schedule=BoostingSchedule(gamma=0.1)
+        ).fit(X, X[:, 2])
     assert model.score(X, X[:, 2]) == 1
     with pytest.warns(UserWarning, match=r"^The first hypothesis alone reaches"):
         BoostByMajority(n_estimators="auto").fit(X, X[:, 2])
@@ -641,12 +699,16 @@ def test_first_hypothesis_that_needs_no_boosting_is_told():
 def test_linear_hypotheses_are_told():
     X, y = noisy_majority(100)
     with pytest.warns(UserWarning, match=r"^The hypotheses are linear"):
-        BoostByMajority(LogisticRegression(), n_estimators=3, gamma=0.1).fit(X, y)
+        BoostByMajority(
+            LogisticRegression(), n_estimators=3, schedule=BoostingSchedule(gamma=0.1)
+        ).fit(X, y)
 
 
 def test_end_at_the_limit_is_told():
     X, y = noisy_majority(200, noise=0.3)
-    model = BoostByMajority(n_estimators="auto", max_estimators=7)
+    model = BoostByMajority(
+        n_estimators="auto", schedule=BoostingSchedule(max_estimators=7)
+    )
     with pytest.warns(
         UserWarning, match=r"^After max_estimators=7 rounds the training"
     ):
@@ -669,7 +731,12 @@ def test_end_at_the_limit_is_told():
 def test_nothing_to_boost_is_told_and_one_hypothesis_is_kept(gamma):
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 9)
     y = X[:, 0] ^ X[:, 1]
-    model = BoostByMajority(BooleanStump(), n_estimators=3, random_state=0, gamma=gamma)
+    model = BoostByMajority(
+        BooleanStump(),
+        n_estimators=3,
+        random_state=0,
+        schedule=BoostingSchedule(gamma=gamma),
+    )
     message = r"^No hypothesis was right on more than half"
     with pytest.warns(UserWarning, match=message) as caught:
         model.fit(X, y)
@@ -683,18 +750,27 @@ def test_nothing_to_boost_is_told_and_one_hypothesis_is_kept(gamma):
 def test_several_labels_without_an_edge_point_to_games_of_two():
     X = np.tile(np.eye(4, dtype=np.uint8), (5, 1))
     y = np.tile(np.arange(4), 5)
-    model = BoostByMajority(n_estimators=3, gamma=0.1, multi_class="joint")
+    model = BoostByMajority(
+        n_estimators=3, schedule=BoostingSchedule(gamma=0.1), multi_class="joint"
+    )
     with pytest.warns(UserWarning, match="multi_class='ovo'"):
         model.fit(X, y)
     assert model.score(X, y) == 0.5
-    assert BoostByMajority(n_estimators=3, gamma=0.1).fit(X, y).score(X, y) == 1
+    assert (
+        BoostByMajority(n_estimators=3, schedule=BoostingSchedule(gamma=0.1))
+        .fit(X, y)
+        .score(X, y)
+        == 1
+    )
 
 
 def test_silent_by_default_and_rounds_on_request(capsys):
     X, y = noisy_majority(60)
-    BoostByMajority(n_estimators=11, gamma=0.1).fit(X, y)
+    BoostByMajority(n_estimators=11, schedule=BoostingSchedule(gamma=0.1)).fit(X, y)
     assert capsys.readouterr().out == ""
-    model = BoostByMajority(n_estimators=11, gamma=0.05, verbose=2).fit(X, y)
+    model = BoostByMajority(
+        n_estimators=11, schedule=BoostingSchedule(gamma=0.05), verbose=2
+    ).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == model.n_rounds_
     assert lines[0].startswith("[BoostByMajority] round 1 of 11, ")
@@ -732,14 +808,20 @@ def test_several_labels_are_learned_in_one_pass_with_trees():
 def test_missing_values_reach_a_base_that_takes_them():
     X, y = noisy_majority(100)
     X = np.where(np.random.default_rng(0).random(X.shape) < 0.05, np.nan, X)
-    model = BoostByMajority(TREE, n_estimators=5, gamma=0.1).fit(X, y)
+    model = BoostByMajority(
+        TREE, n_estimators=5, schedule=BoostingSchedule(gamma=0.1)
+    ).fit(X, y)
     assert model.score(X, y) > 0.7
 
 
 def test_integers_beyond_ones_are_true():
     X, y = noisy_majority()
-    ones = BoostByMajority(n_estimators=7, gamma=0.1).fit(X, y)
-    sevens = BoostByMajority(n_estimators=7, gamma=0.1).fit(7 * X.astype(int), y)
+    ones = BoostByMajority(n_estimators=7, schedule=BoostingSchedule(gamma=0.1)).fit(
+        X, y
+    )
+    sevens = BoostByMajority(n_estimators=7, schedule=BoostingSchedule(gamma=0.1)).fit(
+        7 * X.astype(int), y
+    )
     assert_array_equal(ones.decision_function(X), sevens.decision_function(7 * X))
 
 
@@ -772,7 +854,11 @@ def scores_by_definition(model, X):
 def test_games_of_two_classes_are_boosters_of_their_samples(base, multi_class):
     X, y = three_classes()
     model = BoostByMajority(
-        base, n_estimators=9, gamma=0.1, multi_class=multi_class, random_state=0
+        base,
+        n_estimators=9,
+        schedule=BoostingSchedule(gamma=0.1),
+        multi_class=multi_class,
+        random_state=0,
     ).fit(X, y)
     assert model.multi_class_ == multi_class
     assert_allclose(model.decision_function(X), scores_by_definition(model, X))
@@ -795,11 +881,15 @@ def test_many_classes_of_texts_are_games_against_the_rest(gamma):
     # 190 pairs of 20 classes; 5519 features are more than 2**20 / 190.
     y = np.repeat(np.arange(20), 4)
     X = sparse.random_array((80, 5519), density=0.01, format="csr", random_state=0)
-    model = BoostByMajority(n_estimators=3, gamma=gamma, random_state=0)
+    model = BoostByMajority(
+        n_estimators=3, schedule=BoostingSchedule(gamma=gamma), random_state=0
+    )
     assert model.fit(X, y).multi_class_ == "ovr"
     again = clone(model).set_params(multi_class="ovr").fit(X, y)
     assert_array_equal(again.decision_function(X), model.decision_function(X))
-    fewer = BoostByMajority(n_estimators=3, gamma=0.1).fit(X[:, :5518], y)
+    fewer = BoostByMajority(n_estimators=3, schedule=BoostingSchedule(gamma=0.1)).fit(
+        X[:, :5518], y
+    )
     assert fewer.multi_class_ == "ovo"
 
 
@@ -810,20 +900,20 @@ def test_pairs_play_when_they_are_better_on_held_out_samples(n_class, noise):
     folds = list(KFold(3, shuffle=True, random_state=0).split(X))
     model = BoostByMajority(BooleanStump(), n_estimators=21, random_state=0)
     schedule = CrossValidatedSchedule(["measured"], cv=folds)
-    model.set_params(gamma=schedule).fit(X, y)
+    model.set_params(schedule=schedule).fit(X, y)
     hits = {}
     for kind in ("ovr", "ovo"):
         given = clone(model).set_params(multi_class=kind).fit(X, y)
         if kind == model.multi_class_:
-            assert given.policy_scores_ == model.policy_scores_
+            assert given.schedule_scores_ == model.schedule_scores_
             assert_array_equal(given.decision_function(X), model.decision_function(X))
-        given.set_params(gamma="measured")
+        given.set_params(schedule=BoostingSchedule(gamma="measured"))
         hits[kind] = cross_val_predict(given, X, y, cv=folds) == y
     is_better = hits["ovo"].sum() > hits["ovr"].sum()
     assert model.multi_class_ == ("ovo" if is_better else "ovr")
     assert is_better == (noise == 0.0)  # the test sees both
     score = np.mean(hits[model.multi_class_])
-    assert_allclose(model.policy_scores_["measured"], score)
+    assert_allclose(model.schedule_scores_["measured"], score)
 
 
 @pytest.mark.slow
@@ -849,7 +939,9 @@ def test_class_of_one_sample_is_learned_beside_others():
 
 def test_kernel_matrix_of_several_classes_is_the_kernel_of_the_features():
     X, y = three_classes(90)
-    plain = BoostByMajority(SVC(C=0.05, gamma=0.3), n_estimators=5, gamma=0.1)
+    plain = BoostByMajority(
+        SVC(C=0.05, gamma=0.3), n_estimators=5, schedule=BoostingSchedule(gamma=0.1)
+    )
     plain = plain.set_params(random_state=0).fit(X, y)
     kernel = clone(plain).set_params(estimator=SVC(C=0.05, kernel="precomputed"))
     kernel.fit(rbf_kernel(X, gamma=0.3), y)
@@ -873,10 +965,15 @@ def test_label_quality_is_the_held_out_margin_of_the_label(data):
     assert np.isnan(quality[:5]).all()
     assert (np.abs(quality[5:]) <= 1).all()
     # The label has the largest score where its margin is above 0; ties go to the first.
-    best = max(model.policy_scores_.values())
+    best = max(model.schedule_scores_.values())
     assert (quality[5:] > 0).mean() <= best + 1e-12
     assert (quality[5:] >= 0).mean() >= best - 1e-12
-    assert BoostByMajority(gamma=0.1, n_estimators=3).fit(X, y).label_quality_ is None
+    assert (
+        BoostByMajority(schedule=BoostingSchedule(gamma=0.1), n_estimators=3)
+        .fit(X, y)
+        .label_quality_
+        is None
+    )
 
 
 def test_flipped_labels_have_low_quality():
@@ -897,9 +994,11 @@ def test_boosting_stops_when_held_out_samples_gain_nothing(base, data):
     if isinstance(base, SVC):
         X = rbf_kernel(X, gamma=0.3)
     model = BoostByMajority(
-        base, gamma="measured", early_stopping=True, validation_fraction=0.25,
-        n_iter_no_change=4, random_state=0,
-    )  # fmt: skip
+        base,
+        schedule=BoostingSchedule(gamma="measured"),
+        early_stopping=4,
+        random_state=0,
+    )
     model.fit(X, y)
     games = [model] if model.multi_class_ == "joint" else model.estimators_
     for game in games:
@@ -919,11 +1018,13 @@ def test_validation_scores_are_log_losses_of_the_staged_vote():
     X, y = noisy_majority(200)
     weights = np.random.default_rng(0).integers(1, 4, 200).astype(float)
     rng = np.random.RandomState(0)
-    _train, held = stratified_split((y == "yes").astype(int), 0.8, rng)
+    _train, held = stratified_split((y == "yes").astype(int), 0.9, rng)
     model = BoostByMajority(
-        BooleanStump(), gamma=0.05, early_stopping=True, validation_fraction=0.2,
-        n_iter_no_change=15, random_state=0,
-    ).fit(X, y, weights)  # fmt: skip
+        BooleanStump(),
+        schedule=BoostingSchedule(gamma=0.05),
+        early_stopping=15,
+        random_state=0,
+    ).fit(X, y, weights)
     is_yes, losses = y[held] == "yes", []
     for scores in model.staged_decision_function(X[held]):
         slope = fit_slope(scores, is_yes.astype(int), weights[held])
@@ -934,7 +1035,10 @@ def test_validation_scores_are_log_losses_of_the_staged_vote():
     y_other = y.copy()
     y_other[held[0]] = "no" if y[held[0]] == "yes" else "yes"
     plain = BoostByMajority(
-        BooleanStump(), gamma=0.05, n_estimators=101, random_state=0
+        BooleanStump(),
+        schedule=BoostingSchedule(gamma=0.05),
+        n_estimators=101,
+        random_state=0,
     ).fit(X[_train], y[_train], weights[_train])
     n = min(len(plain.estimators_), len(model.estimators_))
     assert [each.rule_ for each in model.estimators_[:n]] == [
@@ -952,7 +1056,8 @@ def test_stratified_split_takes_a_share_of_each_class():
 def test_class_weights_multiply_sample_weights():
     X, y = noisy_majority(150)
     weights = np.random.default_rng(1).integers(1, 3, 150).astype(float)
-    options = {"n_estimators": 9, "gamma": 0.05, "random_state": 0}
+    schedule = BoostingSchedule(gamma=0.05)
+    options = {"n_estimators": 9, "schedule": schedule, "random_state": 0}
     weighted = BoostByMajority(class_weight={"yes": 3.0, "no": 1.0}, **options)
     weighted.fit(X, y, weights)
     plain = BoostByMajority(**options)

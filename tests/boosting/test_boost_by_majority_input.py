@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from boosting_cases import scheduled
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
@@ -14,7 +15,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklboolean import BooleanStump, BoostByMajority
-from sklboolean.boosting import CrossValidatedSchedule
+from sklboolean.boosting import BoostingSchedule, CrossValidatedSchedule
 
 TREE = DecisionTreeClassifier(max_depth=2)
 
@@ -44,7 +45,9 @@ def noisy_majority(n=120, seed=0):
 def fitted():
     """A pickled model, so that no test can harm another's."""
     X, y = noisy_majority()
-    model = BoostByMajority(n_estimators=7, gamma=0.1, random_state=0)
+    model = BoostByMajority(
+        n_estimators=7, schedule=BoostingSchedule(gamma=0.1), random_state=0
+    )
     return pickle.dumps(model.fit(X, y))
 
 
@@ -81,9 +84,9 @@ def fitted():
         ({"max_tries": 0}, ValueError, r"^max_tries == 0"),
         ({"max_tries": 1.5}, TypeError, r"^max_tries must be an instance of"),
         ({"max_estimators": 0}, ValueError, r"^max_estimators == 0"),
-        ({"n_iter_no_change": 0}, ValueError, r"^n_iter_no_change == 0"),
-        ({"validation_fraction": 0.0}, ValueError, r"^validation_fraction must be gr"),
-        ({"validation_fraction": 1.0}, ValueError, r"^validation_fraction must be a s"),
+        ({"early_stopping": 0}, ValueError, r"^early_stopping == 0"),
+        ({"early_stopping": 0.5}, TypeError, r"^early_stopping must be an instance of"),
+        ({"schedule": 0.1}, ValueError, r"^schedule must be 'auto' or a BoostingSched"),
         ({"random_state": "x"}, ValueError, r"cannot be used to seed"),
         (
             {"estimator": DecisionTreeClassifier},
@@ -108,13 +111,13 @@ def test_bad_parameter_is_named_and_the_model_kept(
     fitted, fit, parameters, error, message
 ):
     X, y = noisy_majority()
-    model = BoostByMajority(gamma=0.1)
+    model = BoostByMajority(schedule=BoostingSchedule(gamma=0.1))
     if fit == "fit again":
         model = pickle.loads(fitted)
     good = model.get_params()
     before = set(vars(model))
     with pytest.raises(error, match=message):
-        model.set_params(**parameters).fit(X, y)
+        model.set_params(**scheduled(parameters)).fit(X, y)
     assert set(vars(model)) == before
     model.set_params(**good)
     if fit == "fit again":
@@ -123,7 +126,7 @@ def test_bad_parameter_is_named_and_the_model_kept(
 
 
 def test_early_stopping_needs_a_class_with_two_samples():
-    booster = BoostByMajority(gamma=0.1, early_stopping=True)
+    booster = BoostByMajority(schedule=BoostingSchedule(gamma=0.1), early_stopping=True)
     with pytest.raises(ValueError, match="holds out no sample of 3, because no class"):
         booster.fit(np.eye(3), ["a", "b", "c"])
     assert not hasattr(booster, "classes_")
@@ -137,7 +140,9 @@ def test_regressor_is_no_weak_learner_of_labels(base, labels):
     with pytest.raises(
         (TypeError, ValueError), match=r"^estimator must be a classifier"
     ):
-        BoostByMajority(base, n_estimators=3, gamma=0.1).fit(X, y)
+        BoostByMajority(base, n_estimators=3, schedule=BoostingSchedule(gamma=0.1)).fit(
+            X, y
+        )
 
 
 def bad_tables(X, y):
@@ -174,7 +179,9 @@ def test_bad_table_is_named_and_the_model_kept(fitted, number):
     assert len(tables) == 16
     arguments, message = tables[number]
     with pytest.raises(ValueError, match=message):
-        BoostByMajority(n_estimators=3, gamma=0.1).fit(*arguments)
+        BoostByMajority(n_estimators=3, schedule=BoostingSchedule(gamma=0.1)).fit(
+            *arguments
+        )
     model = pickle.loads(fitted)
     before = pickle.dumps(model)
     with pytest.raises(ValueError, match=message):
@@ -188,7 +195,9 @@ def test_bad_table_is_named_and_the_model_kept(fitted, number):
 @pytest.mark.parametrize("method", ["fit", "predict"])
 def test_sparse_table_needs_a_base_that_takes_it(method):
     X, y = noisy_majority()
-    model = BoostByMajority(Contrary(), n_estimators=3, gamma=0.1)
+    model = BoostByMajority(
+        Contrary(), n_estimators=3, schedule=BoostingSchedule(gamma=0.1)
+    )
     assert not model.__sklearn_tags__().input_tags.sparse
     with pytest.raises(TypeError, match=r"[Ss]parse data was passed"):
         model.fit(sparse.csr_array(X), y)
@@ -210,7 +219,7 @@ def test_base_worse_than_chance_is_refused_and_the_model_kept(fitted, parameters
     X = np.unpackbits(X, axis=1)
     model = pickle.loads(fitted)
     good, before = model.get_params(), set(vars(model))
-    model.set_params(estimator=Contrary(), **parameters)
+    model.set_params(estimator=Contrary(), **scheduled(parameters))
     with pytest.raises(ValueError, match=r"right on less than half .*Use a stronger"):
         model.fit(X, y)
     assert set(vars(model)) == before
@@ -225,7 +234,8 @@ def test_promise_broken_is_an_error_on_request(fitted):
     for gamma, message in [(0.45, r"0\.45 is required"), ("measured", None)]:
         model = pickle.loads(fitted)
         before = pickle.dumps(model.estimator_edges_)
-        model.set_params(gamma=gamma, weak_failure="raise", n_estimators=5)
+        schedule = BoostingSchedule(gamma, weak_failure="raise")
+        model.set_params(schedule=schedule, n_estimators=5)
         if message is None:
             model.fit(X, y)
             assert model.n_aborted_ == 0
@@ -239,7 +249,9 @@ def test_promise_broken_is_an_error_on_request(fitted):
 @pytest.mark.parametrize("method", ["predict", "decision_function", "predict_proba"])
 def test_other_width_is_refused(base, method):
     X, y = noisy_majority()
-    model = BoostByMajority(base, n_estimators=3, gamma=0.1, random_state=0)
+    model = BoostByMajority(
+        base, n_estimators=3, schedule=BoostingSchedule(gamma=0.1), random_state=0
+    )
     with pytest.raises(NotFittedError):
         getattr(model, method)(X)
     model.fit(X, y)
@@ -256,7 +268,9 @@ def test_kernel_matrix_must_fit():
     X, y = noisy_majority()
     K = rbf_kernel(X, gamma=0.3)
     model = BoostByMajority(
-        SVC(kernel="precomputed", C=0.01), n_estimators=5, gamma=0.1
+        SVC(kernel="precomputed", C=0.01),
+        n_estimators=5,
+        schedule=BoostingSchedule(gamma=0.1),
     )
     with pytest.raises(ValueError, match=r"square|shape"):
         model.fit(K[:, :50], y)
@@ -279,7 +293,7 @@ def test_kernel_matrix_must_fit():
 def test_bad_folds_are_refused_and_the_model_kept(fitted, cv, message):
     X, y = noisy_majority()
     schedule = CrossValidatedSchedule(cv=cv)
-    model = pickle.loads(fitted).set_params(gamma=schedule)
+    model = pickle.loads(fitted).set_params(schedule=schedule)
     edges = model.estimator_edges_
     with pytest.raises((ValueError, IndexError, TypeError), match=message):
         model.fit(X, y)

@@ -9,6 +9,8 @@ from scipy import sparse
 
 from sklboolean import BooleanStump, BoostByMajority, ConjunctionStump
 from sklboolean._core.validation import as_boolean
+from sklboolean.boosting import BoostingSchedule
+from sklboolean.boosting import _conjunction_stump as conjunction_stump
 from sklboolean.boosting._boosting import Schedule, boost
 from sklboolean.boosting._votes import MajorityVotes
 from sklboolean.boosting._weak_learners import (
@@ -61,9 +63,7 @@ def games(draw):
     codes = (X[:, 0] > rng.random(len(X)) * draw(st.sampled_from([0.1, 1, 1.5]))) * 1
     estimator = BooleanStump()
     if draw(st.booleans()):
-        width = draw(st.sampled_from([None, 1, 3, 1000]))
-        literals = draw(st.integers(1, 4))
-        estimator = ConjunctionStump(max_literals=literals, width=width)
+        estimator = ConjunctionStump(max_literals=draw(st.integers(1, 4)))
     if draw(st.booleans()):
         X = sparse.csr_array(X)
     schedule = Schedule(
@@ -78,9 +78,12 @@ def games(draw):
 
 
 @settings(deadline=None, max_examples=30)
-@given(games(), st.integers(0, 2**32 - 1))
-def test_a_compiled_game_is_the_game_in_python(game, seed):
-    assert_same_games(*game, seed)
+@given(games(), st.integers(0, 2**32 - 1), st.sampled_from([(8, 1024), (1, 0), (3, 0)]))
+def test_a_compiled_game_is_the_game_in_python(game, seed, extended):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conjunction_stump, "FEWEST_EXTENDED", extended[0])
+        patch.setattr(conjunction_stump, "MOST_EXTENSIONS", extended[1])
+        assert_same_games(*game, seed)
 
 
 @pytest.mark.parametrize("density", [0.03, 0.5])
@@ -116,8 +119,15 @@ def test_verbose_fits_are_the_same():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (80, 9))
     y = X[:, 0] ^ (rng.random(80) < 0.2)
-    quiet = BoostByMajority(n_estimators=21, gamma="measured", random_state=0)
-    told = BoostByMajority(n_estimators=21, gamma="measured", random_state=0, verbose=1)
+    quiet = BoostByMajority(
+        n_estimators=21, schedule=BoostingSchedule(gamma="measured"), random_state=0
+    )
+    told = BoostByMajority(
+        n_estimators=21,
+        schedule=BoostingSchedule(gamma="measured"),
+        random_state=0,
+        verbose=1,
+    )
     quiet.fit(X, y), told.fit(X, y)
     assert_array_equal(quiet.decision_function(X), told.decision_function(X))
     assert_array_equal(quiet.potentials_, told.potentials_)

@@ -13,6 +13,7 @@ from sklboolean.boosting._stumps import add_masked_panel_sums
 
 from sklboolean import BooleanStump, BoostByMajority, ConjunctionStump
 from sklboolean._core.bits import pack_dense
+from sklboolean.boosting import BoostingSchedule
 from sklboolean.boosting._conjunction_stump import truth_of_conjunction
 from sklboolean.boosting._stump import StumpColumns
 from sklboolean.datasets import make_dnf, make_long_servedio
@@ -35,7 +36,7 @@ def weighted_samples(draw):
 @given(weighted_samples(), st.integers(1, 2))
 def test_no_conjunction_classifies_more_weight(samples, max_literals):
     X, y, weights = samples
-    model = ConjunctionStump(max_literals=max_literals, width=2 * X.shape[1])
+    model = ConjunctionStump(max_literals=max_literals)
     model.fit(X, y, weights)
     codes = np.searchsorted(model.classes_, y)
     exact = [Fraction(w) for w in weights]
@@ -113,7 +114,7 @@ def test_sparse_samples_are_those_of_dense_ones():
     assert_array_equal(dense.predict(X), listed.predict(sparse.csr_array(X)))
 
 
-@pytest.mark.parametrize("base", [ConjunctionStump(), ConjunctionStump(width=3)])
+@pytest.mark.parametrize("base", [ConjunctionStump(), ConjunctionStump(max_literals=2)])
 @pytest.mark.parametrize("sampling", ["weight", "resample"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_votes_of_a_booster_are_those_of_its_conjunctions(base, sampling, n_classes):
@@ -121,9 +122,12 @@ def test_votes_of_a_booster_are_those_of_its_conjunctions(base, sampling, n_clas
     y = y + (X[:, 0] * (n_classes - 2))
     for weights in (None, np.random.default_rng(0).exponential(size=200)):
         model = BoostByMajority(
-            base, n_estimators=9, gamma=0.05, sampling=sampling, multi_class="joint",
+            base,
+            n_estimators=9,
+            schedule=BoostingSchedule(gamma=0.05, sampling=sampling),
+            multi_class="joint",
             random_state=0,
-        ).fit(X, y, weights)  # fmt: skip
+        ).fit(X, y, weights)
         votes = np.array([each.predict(X) for each in model.estimators_])
         shares = np.array([(votes == label).mean(axis=0) for label in model.classes_]).T
         expected = 2 * shares - 1 if n_classes > 2 else shares[:, 1] - shares[:, 0]
@@ -141,7 +145,7 @@ def test_default_takes_conjunctions_where_they_are_better():
     assert type(model.estimator_) is ConjunctionStump
     stumps = BoostByMajority(BooleanStump(), random_state=0).fit(X[:600], y[:600])
     assert model.score(X[600:], y[600:]) > stumps.score(X[600:], y[600:])
-    assert max(model.policy_scores_.values()) > max(stumps.policy_scores_.values())
+    assert max(model.schedule_scores_.values()) > max(stumps.schedule_scores_.values())
 
 
 def test_default_keeps_stumps_where_labels_are_wrong():
@@ -154,7 +158,6 @@ def test_default_keeps_stumps_where_labels_are_wrong():
     ("parameters", "message"),
     [
         ({"max_literals": 0}, "max_literals == 0, must be >= 1"),
-        ({"width": 0}, "width == 0, must be >= 1"),
     ],
 )
 def test_bad_parameters_are_named(parameters, message):
@@ -162,4 +165,6 @@ def test_bad_parameters_are_named(parameters, message):
     with pytest.raises(ValueError, match=message):
         ConjunctionStump(**parameters).fit(X, y)
     with pytest.raises(ValueError, match=message):
-        BoostByMajority(ConjunctionStump(**parameters), gamma=0.1).fit(X, y)
+        BoostByMajority(
+            ConjunctionStump(**parameters), schedule=BoostingSchedule(gamma=0.1)
+        ).fit(X, y)

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from boosting_cases import scheduled
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import Ridge
@@ -13,6 +14,7 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import BooleanStump, ConjunctionStump, FilteringBoostByMajority
+from sklboolean.boosting import FilteringSchedule
 from sklboolean.theory import min_rounds
 
 
@@ -28,7 +30,9 @@ def cut(X, y, size):
 
 @pytest.fixture(scope="module")
 def booster():
-    return FilteringBoostByMajority(gamma=0.2, target_error=0.1, random_state=0)
+    return FilteringBoostByMajority(
+        schedule=FilteringSchedule(gamma=0.2, target_error=0.1), random_state=0
+    )
 
 
 def test_stream_is_learned_and_read_no_further_than_needed(booster):
@@ -51,7 +55,9 @@ def test_model_does_not_depend_on_how_the_stream_is_cut(booster):
     expected = whole.decision_function(X[:500])
     seen = whole.n_seen_
     for size, layout in ((777, np.asarray), (5000, sparse.csr_array)):
-        parts = FilteringBoostByMajority(gamma=0.2, target_error=0.1, random_state=0)
+        parts = FilteringBoostByMajority(
+            schedule=FilteringSchedule(gamma=0.2, target_error=0.1), random_state=0
+        )
         for part, labels in cut(X, y, size):
             parts.partial_fit(layout(part), labels, classes=["no", "yes"])
             parts = pickle.loads(pickle.dumps(parts))
@@ -61,14 +67,18 @@ def test_model_does_not_depend_on_how_the_stream_is_cut(booster):
         np.testing.assert_array_equal(parts.decision_function(X[:500]), expected)
     for n_jobs in (1, 2):
         jobs = FilteringBoostByMajority(
-            gamma=0.2, target_error=0.1, random_state=0, n_jobs=n_jobs
+            schedule=FilteringSchedule(gamma=0.2, target_error=0.1),
+            random_state=0,
+            n_jobs=n_jobs,
         ).fit_stream(cut(X, y, 3000))
         np.testing.assert_array_equal(jobs.decision_function(X[:500]), expected)
 
 
 def test_stream_that_ends_early_says_so():
     X, y = rows(1500)
-    booster = FilteringBoostByMajority(gamma=0.1, target_error=0.01, random_state=0)
+    booster = FilteringBoostByMajority(
+        schedule=FilteringSchedule(gamma=0.1, target_error=0.01), random_state=0
+    )
     # In practice the rounds are planned for half the error.
     k = min_rounds(gamma=0.1, error=0.005)
     with pytest.warns(
@@ -82,7 +92,9 @@ def test_stream_that_ends_early_says_so():
 
 def test_first_part_makes_a_model_and_later_ones_the_game():
     X, y = rows(3000)
-    booster = FilteringBoostByMajority(BernoulliNB(), gamma=0.1, random_state=0)
+    booster = FilteringBoostByMajority(
+        BernoulliNB(), schedule=FilteringSchedule(gamma=0.1), random_state=0
+    )
     booster.partial_fit(X[:5], y[:5], classes=["no", "yes"])
     assert booster.n_rounds_ == 0
     assert len(booster.estimators_) == 1
@@ -96,18 +108,24 @@ def test_first_part_makes_a_model_and_later_ones_the_game():
 
 def test_fit_draws_samples_until_all_rounds_are_over():
     X, y = rows(400)
-    booster = FilteringBoostByMajority(gamma=0.15, random_state=0).fit(X, y)
+    booster = FilteringBoostByMajority(
+        schedule=FilteringSchedule(gamma=0.15), random_state=0
+    ).fit(X, y)
     assert booster.termination_condition_ == "all_rounds"
     assert booster.n_rounds_ == booster.k_ == min_rounds(gamma=0.15, error=0.05)
     assert booster.score(X, y) > 0.9
-    again = FilteringBoostByMajority(gamma=0.15, n_jobs=2, random_state=0).fit(X, y)
+    again = FilteringBoostByMajority(
+        schedule=FilteringSchedule(gamma=0.15), n_jobs=2, random_state=0
+    ).fit(X, y)
     np.testing.assert_array_equal(again.n_seen_, booster.n_seen_)
 
 
 def test_fit_draws_samples_in_proportion_to_their_weights():
     X, y = rows(400)
     weights = np.where(X[:, 0] == 1, 1e-300, 1.0)
-    booster = FilteringBoostByMajority(gamma=0.2, random_state=0)
+    booster = FilteringBoostByMajority(
+        schedule=FilteringSchedule(gamma=0.2), random_state=0
+    )
     booster.fit(X, np.where(X[:, 0] == 1, "no", y), weights)
     # The labels of samples with almost no weight have almost no effect.
     few = weights == 1.0
@@ -118,7 +136,9 @@ def test_fit_draws_samples_in_proportion_to_their_weights():
 
 @pytest.mark.parametrize("estimator", [BooleanStump(), ConjunctionStump()])
 def test_columns_are_judged_on_all_samples_and_not_on_a_batch(estimator):
-    booster = FilteringBoostByMajority(estimator, gamma=0.2, random_state=0)
+    booster = FilteringBoostByMajority(
+        estimator, schedule=FilteringSchedule(gamma=0.2), random_state=0
+    )
     # One zero in a column: most batches do not hold it.
     X = np.arange(1, 1001)[:, np.newaxis]
     X[0] = 0
@@ -136,7 +156,9 @@ def test_columns_are_judged_on_all_samples_and_not_on_a_batch(estimator):
 
 def test_fit_ends_a_stream():
     X, y = rows(400)
-    booster = FilteringBoostByMajority(gamma=0.2, random_state=0)
+    booster = FilteringBoostByMajority(
+        schedule=FilteringSchedule(gamma=0.2), random_state=0
+    )
     booster.partial_fit(X, y, classes=["no", "yes"]).fit(X, y)
     assert booster.n_seen_.sum() > 400
     booster.partial_fit(X, y, classes=["no", "yes"])
@@ -157,7 +179,9 @@ class Wrong(ClassifierMixin, BaseEstimator):
 def test_no_edge_is_a_warning_at_the_caller():
     X = np.tile([[0, 1], [1, 1]], (50, 1))
     booster = FilteringBoostByMajority(
-        Wrong(), gamma=0.3, n_samples_weak=20, random_state=0
+        Wrong(),
+        schedule=FilteringSchedule(gamma=0.3, n_samples_weak=20),
+        random_state=0,
     )
     with pytest.warns(UserWarning, match="No hypothesis had an edge") as caught:
         booster.fit(X, X[:, 0])
@@ -180,19 +204,25 @@ def test_no_edge_is_a_warning_at_the_caller():
 )
 def test_bad_parameter_is_named_and_nothing_is_forgotten(parameters, message):
     X, y = rows(300)
-    booster = FilteringBoostByMajority(gamma=0.2, random_state=0)
+    booster = FilteringBoostByMajority(
+        schedule=FilteringSchedule(gamma=0.2), random_state=0
+    )
     booster.partial_fit(X, y, classes=["no", "yes"])
     before = booster.decision_function(X)
     good = booster.get_params()
     with pytest.raises((TypeError, ValueError), match=message):
-        booster.set_params(**parameters).fit_stream([(X, y)])
+        booster.set_params(**scheduled(parameters, FilteringSchedule)).fit_stream(
+            [(X, y)]
+        )
     booster.set_params(**good)
     np.testing.assert_array_equal(booster.decision_function(X), before)
 
 
 def test_bad_rows_leave_the_stream_as_it_was():
     X, y = rows(600)
-    booster = FilteringBoostByMajority(gamma=0.2, random_state=0)
+    booster = FilteringBoostByMajority(
+        schedule=FilteringSchedule(gamma=0.2), random_state=0
+    )
     booster.partial_fit(X[:300], y[:300], classes=["no", "yes"])
     clean = pickle.loads(pickle.dumps(booster)).partial_fit(X[300:], y[300:])
     with pytest.raises(ValueError, match="label 'perhaps'"):
@@ -221,7 +251,9 @@ def test_probabilities_are_calibrated_on_samples_before_training_on_them(n_class
     y = np.where(rng.random(len(y)) < 0.2, rng.integers(0, n_classes, len(y)), y)
     base = None if n_classes == 2 else DecisionTreeClassifier(max_depth=3)
     model = FilteringBoostByMajority(
-        base, gamma=0.1, target_error=0.3, n_samples_weak=100, random_state=0
+        base,
+        schedule=FilteringSchedule(gamma=0.1, target_error=0.3, n_samples_weak=100),
+        random_state=0,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

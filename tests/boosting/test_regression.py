@@ -6,6 +6,7 @@ from itertools import chain, repeat
 
 import numpy as np
 import pytest
+from boosting_cases import scheduled
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.boosting import potential, weight
@@ -22,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
 from sklboolean import BoostByMajorityRegressor
+from sklboolean.boosting import BoostingSchedule
 from sklboolean.boosting._boosting import (
     BoostingState,
     Schedule,
@@ -104,9 +106,14 @@ def play(learner, n_samples, target_error, gamma=None, k=None, **options):
     """Play as the regressor does."""
     gamma = max_gamma(k, target_error) if k and not gamma else gamma
     schedule = Schedule(
-        k, target_error, gamma, recent=15, caution=0.7, stop_early=False,
+        k,
+        target_error,
+        gamma,
+        recent=15,
+        caution=0.7,
+        stop_early=False,
         **{"weak_failure": "drop", "max_rounds": k or 101} | options,
-    )  # fmt: skip
+    )
     votes = MajorityVotes(np.ones(n_samples, dtype=np.int8), 2)
     return boost(learner, votes, schedule, None)
 
@@ -127,7 +134,10 @@ def test_learner_that_keeps_its_promise_leaves_no_example(gives_up, gamma, weigh
     X, y = np.arange(m)[:, np.newaxis], rng.integers(-20, 20, m).astype(float)
     values = rng.integers(1, 5, m) if weighted else None
     model = BoostByMajorityRegressor(
-        Promise(gamma, delta, gives_up), gamma=gamma, delta=delta, random_state=1
+        Promise(gamma, delta, gives_up),
+        schedule=BoostingSchedule(gamma=gamma),
+        delta=delta,
+        random_state=1,
     ).fit(X, y, values)
     assert (np.abs(y - model.predict(X)) <= delta).all()
     assert model.training_error_ == 0
@@ -147,9 +157,11 @@ def test_no_more_than_epsilon_is_further_than_delta(gives_up, epsilon):
     rng = np.random.default_rng(0)
     X, y = np.arange(200)[:, np.newaxis], rng.normal(size=200).round(3)
     model = BoostByMajorityRegressor(
-        Promise(0.1, 0.25, gives_up), gamma=0.1, delta=0.25 + 1e-9,
-        target_error=epsilon, random_state=0,
-    ).fit(X, y)  # fmt: skip
+        Promise(0.1, 0.25, gives_up),
+        schedule=BoostingSchedule(gamma=0.1, target_error=epsilon),
+        delta=0.25 + 1e-9,
+        random_state=0,
+    ).fit(X, y)
     further = np.abs(y - model.predict(X)) > model.delta_
     assert model.training_error_ == further.mean() < epsilon
     assert model.k_ == min_rounds(0.1, epsilon)
@@ -161,7 +173,7 @@ def test_adaptive_game_ends_after_101_rounds_and_a_planned_one_plays_them_all():
     model = BoostByMajorityRegressor(learner, delta=0.5, random_state=1).fit(X, y)
     assert (model.termination_condition_, model.n_rounds_) == ("max_rounds", 101)
     assert model.k_ > 101
-    model.set_params(gamma=0.05).fit(X, y)
+    model.set_params(schedule=BoostingSchedule(gamma=0.05)).fit(X, y)
     assert model.termination_condition_ != "max_rounds"
     assert model.n_rounds_ > 101
 
@@ -180,7 +192,9 @@ def test_median_is_within_delta_when_more_than_half_are(values, target, delta):
 @pytest.mark.parametrize("n_estimators", [1, 2, 3, 6, 7])
 def test_prediction_is_the_median_of_odd_and_even_numbers(n_estimators):
     X, y = friedman()
-    model = BoostByMajorityRegressor(TREE, n_estimators=7, target_error=0.2).fit(X, y)
+    model = BoostByMajorityRegressor(
+        TREE, n_estimators=7, schedule=BoostingSchedule(target_error=0.2)
+    ).fit(X, y)
     model.estimators_ = model.estimators_[:n_estimators]
     votes = np.array([tree.predict(X) for tree in model.estimators_])
     expected = [statistics.median(column) for column in votes.T.tolist()]
@@ -354,11 +368,11 @@ def test_failure_is_an_error_when_it_is_to_be():
 def test_learner_no_better_than_a_coin_is_an_error(gamma, failure):
     X, y = np.zeros((10, 1)), np.repeat([0.0, 9.0], 5)
     model = BoostByMajorityRegressor(
-        Ridge(), gamma=gamma, delta=1.0, weak_failure=failure
+        Ridge(), schedule=BoostingSchedule(gamma=gamma, weak_failure=failure), delta=1.0
     )
     with pytest.raises(ValueError, match=r"estimator is correct on .*larger delta"):
         model.fit(X, y)
-    model.set_params(weak_failure="raise")
+    model.set_params(schedule__weak_failure="raise")
     with pytest.raises(ValueError, match=r"edge -0\.5.*larger delta"):
         model.fit(X, y)
 
@@ -388,7 +402,9 @@ def test_least_tolerance_is_the_least(pairs):
 @unreached
 def test_delta_is_a_quantile_of_the_first_errors(gamma, share):
     X, y = friedman(100)
-    model = BoostByMajorityRegressor(TREE, gamma=gamma, random_state=0).fit(X, y)
+    model = BoostByMajorityRegressor(
+        TREE, schedule=BoostingSchedule(gamma=gamma), random_state=0
+    ).fit(X, y)
     errors = np.sort(np.abs(y - model.estimators_[0].predict(X)))
     assert model.delta_ == errors[round(share * 100) - 1]
 
@@ -402,7 +418,10 @@ def test_weights_that_are_integers_equal_repeated_rows():
     rows = rng.permutation(np.repeat(np.arange(60), weights))
     for base in (DecisionTreeRegressor(max_depth=3), Ridge()):
         model = BoostByMajorityRegressor(
-            base, n_estimators=15, target_error=0.1, random_state=0
+            base,
+            n_estimators=15,
+            schedule=BoostingSchedule(target_error=0.1),
+            random_state=0,
         )
         weighted = clone(model).fit(X, y, weights)
         repeated = clone(model).fit(X[rows], y[rows])
@@ -444,7 +463,9 @@ def test_random_state_decides_and_every_regressor_has_its_own(sampling):
     X, y = friedman()
     base = DecisionTreeRegressor(max_depth=3, max_features=2)
     base = make_pipeline(StandardScaler(), base) if sampling == "resample" else base
-    model = BoostByMajorityRegressor(base, n_estimators=5, sampling=sampling)
+    model = BoostByMajorityRegressor(
+        base, n_estimators=5, schedule=BoostingSchedule(sampling=sampling)
+    )
     first = clone(model).set_params(random_state=3).fit(X, y)
     again = clone(model).set_params(random_state=3).fit(X, y)
     other = clone(model).set_params(random_state=4).fit(X, y)
@@ -461,7 +482,9 @@ def test_random_state_decides_and_every_regressor_has_its_own(sampling):
 def test_base_without_weights_draws_rows():
     X, y = friedman()
     model = BoostByMajorityRegressor(
-        KNeighborsRegressor(3), n_estimators=5, n_samples_weak=40
+        KNeighborsRegressor(3),
+        n_estimators=5,
+        schedule=BoostingSchedule(n_samples_weak=40),
     ).fit(X, y)
     assert all(base.n_samples_fit_ == 40 for base in model.estimators_)
 
@@ -472,7 +495,7 @@ def test_sparse_rows_and_missing_values_pass_to_a_base_that_takes_them():
     # In scikit-learn 1.7 the median of unequal weights depends on the order of rows,
     # which is another one for sparse rows: draw rows, or play the first round only.
     for options in ({"sampling": "resample"}, {"n_estimators": 1, "delta": 9.0}):
-        model = BoostByMajorityRegressor(random_state=0, **options)
+        model = BoostByMajorityRegressor(random_state=0, **scheduled(options))
         dense = clone(model).fit(X, y).predict(X)
         for form in (sparse.csr_array, sparse.csc_array):
             made = clone(model).fit(form(X), y)
@@ -511,7 +534,7 @@ def test_gross_errors_in_y_do_little_harm():
         return np.median(np.abs(model.predict(X[400:]) - y[400:]))
 
     boosted = BoostByMajorityRegressor(
-        n_estimators=101, target_error=0.2, random_state=0
+        n_estimators=101, schedule=BoostingSchedule(target_error=0.2), random_state=0
     )
     peer = AdaBoostRegressor(DecisionTreeRegressor(max_depth=7), random_state=0)
     assert error(boosted) < error(peer) / 2
@@ -545,7 +568,9 @@ def test_target_error_that_is_missed_is_said():
 
 def test_verbose_prints_a_line_for_each_round(capsys):
     X, y = friedman()
-    model = BoostByMajorityRegressor(n_estimators=3, target_error=0.2)
+    model = BoostByMajorityRegressor(
+        n_estimators=3, schedule=BoostingSchedule(target_error=0.2)
+    )
     model.fit(X, y)
     assert capsys.readouterr().out == ""
     model.set_params(verbose=1).fit(X, y)
@@ -603,10 +628,12 @@ BAD = [
 @pytest.mark.parametrize(("parameters", "message"), BAD)
 def test_bad_parameter_is_named_and_the_model_kept(parameters, message):
     X, y = friedman()
-    model = BoostByMajorityRegressor(TREE, n_estimators=5, target_error=0.3).fit(X, y)
+    model = BoostByMajorityRegressor(
+        TREE, n_estimators=5, schedule=BoostingSchedule(target_error=0.3)
+    ).fit(X, y)
     before, state = model.predict(X), set(vars(model))
     old = model.get_params(deep=False)
-    model.set_params(**parameters)
+    model.set_params(**scheduled(parameters))
     with pytest.raises(ValueError, match=message):
         model.fit(X[:, :3], y)
     model.set_params(**old)
@@ -631,7 +658,9 @@ def test_bad_weights_are_refused(weights, message):
 
 def test_unfitted_model_and_bad_rows_are_refused():
     X, y = friedman()
-    model = BoostByMajorityRegressor(n_estimators=3, target_error=0.3)
+    model = BoostByMajorityRegressor(
+        n_estimators=3, schedule=BoostingSchedule(target_error=0.3)
+    )
     with pytest.raises(NotFittedError):
         model.predict(X)
     with pytest.raises(NotFittedError):
@@ -648,14 +677,18 @@ def test_unfitted_model_and_bad_rows_are_refused():
 def test_any_regressor_will_do():
     X, y = friedman(60)
     base = GaussianProcessRegressor(alpha=1.0, optimizer=None)
-    model = BoostByMajorityRegressor(base, n_estimators=5, target_error=0.3)
+    model = BoostByMajorityRegressor(
+        base, n_estimators=5, schedule=BoostingSchedule(target_error=0.3)
+    )
     assert model.fit(X, y).score(X, y) > 0.5
 
 
 @pytest.mark.parametrize(("n_features", "tried"), [(32, None), (40, 32), (120, 40)])
 def test_splits_of_default_tree_look_at_a_third_of_many_features(n_features, tried):
     X = np.random.default_rng(0).integers(0, 2, (60, n_features)).astype(float)
-    model = BoostByMajorityRegressor(n_estimators=3, target_error=0.3, random_state=0)
+    model = BoostByMajorityRegressor(
+        n_estimators=3, schedule=BoostingSchedule(target_error=0.3), random_state=0
+    )
     tree = model.fit(X, X[:, 0] + 2 * X[:, 1]).estimators_[0]
     assert (tree.criterion, tree.max_depth) == ("absolute_error", 7)
     assert tree.max_features == tried

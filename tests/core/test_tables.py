@@ -21,6 +21,7 @@ from sklboolean import (
 )
 from sklboolean._core.sparse_structure import check_sparse_structure
 from sklboolean._core.validation import as_boolean, check_array_strict
+from sklboolean.boosting import BoostingSchedule
 from sklboolean.kernels import conjunction_kernel
 from sklboolean.preprocessing._enumeration import Literals
 
@@ -146,7 +147,11 @@ def test_room_behind_the_last_entry_is_no_entry(kind):
 @pytest.mark.parametrize(
     "estimator",
     [
-        BoostByMajority(DecisionTreeClassifier(max_depth=1), n_estimators=3, gamma=0.1),
+        BoostByMajority(
+            DecisionTreeClassifier(max_depth=1),
+            n_estimators=3,
+            schedule=BoostingSchedule(gamma=0.1),
+        ),
         OnlineBoostByMajority(BernoulliNB(), n_estimators=3, batch_size=20),
         QueryByCommittee(DecisionTreeClassifier(), n_members=3, max_queries=10),
         RuleClassifier(SVC()),

@@ -24,6 +24,7 @@ from sklboolean import (
     RuleClassifier,
     Winnow,
 )
+from sklboolean.boosting import BoostingSchedule
 
 skl2onnx = pytest.importorskip("skl2onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -34,9 +35,24 @@ CLASSIFIERS = [
     AveragedPerceptron(random_state=0),
     AveragedPerceptron(multi_class="joint", random_state=0),
     BooleanStump(),
-    BoostByMajority(BooleanStump(), n_estimators=15, gamma=0.2, random_state=0),
-    BoostByMajority(ConjunctionStump(), n_estimators=9, gamma=0.2, random_state=0),
-    BoostByMajority(n_estimators=9, multi_class="joint", gamma=0.2, random_state=0),
+    BoostByMajority(
+        BooleanStump(),
+        n_estimators=15,
+        schedule=BoostingSchedule(gamma=0.2),
+        random_state=0,
+    ),
+    BoostByMajority(
+        ConjunctionStump(),
+        n_estimators=9,
+        schedule=BoostingSchedule(gamma=0.2),
+        random_state=0,
+    ),
+    BoostByMajority(
+        n_estimators=9,
+        multi_class="joint",
+        schedule=BoostingSchedule(gamma=0.2),
+        random_state=0,
+    ),
     ConjunctionLogisticRegression(C=1.0),
     ConjunctionStump(),
     ConsistentHalfspace(),
@@ -288,7 +304,9 @@ def test_encoder_of_an_array(dtype):
         RuleClassifier(random_state=0),
         ConjunctionLogisticRegression(C=1.0),
         AveragedPerceptron(random_state=0),
-        BoostByMajority(n_estimators=9, gamma=0.2, random_state=0),
+        BoostByMajority(
+            n_estimators=9, schedule=BoostingSchedule(gamma=0.2), random_state=0
+        ),
         LogisticRegression(),
     ],
     ids=repr,

@@ -27,6 +27,7 @@ from sklboolean import (
     RuleClassifier,
     Winnow,
 )
+from sklboolean.boosting import FilteringSchedule
 
 BINARY = [
     AveragedPerceptron(random_state=0),
@@ -36,7 +37,7 @@ BINARY = [
     ConjunctionStump(),
     BoostByMajority(n_estimators=9, random_state=0),
     BoostByMajority(ConjunctionStump(), n_estimators=5, random_state=0),
-    FilteringBoostByMajority(gamma=0.1, random_state=0),
+    FilteringBoostByMajority(schedule=FilteringSchedule(gamma=0.1), random_state=0),
     RuleClassifier(random_state=0),
     ConjunctionLogisticRegression(C=1.0),
     ConjunctionClassifier(),

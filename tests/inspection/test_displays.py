@@ -27,6 +27,7 @@ from sklboolean.active_learning import (  # noqa: E402
     FiniteVersionSpace,
     HalfspaceVersionSpace,
 )
+from sklboolean.boosting import BoostingSchedule  # noqa: E402
 from sklboolean.inspection import (  # noqa: E402
     BoostingCurveDisplay,
     CompletionDisplay,
@@ -322,7 +323,9 @@ def test_boosting_curves_are_the_scores_of_staged_predictions(n_classes):
         booster = BoostByMajorityRegressor(n_estimators=5, random_state=0)
     else:
         y = X[:, :n_classes].argmax(axis=1)
-        booster = BoostByMajority(n_estimators=5, gamma=0.1, random_state=0)
+        booster = BoostByMajority(
+            n_estimators=5, schedule=BoostingSchedule(gamma=0.1), random_state=0
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         booster.fit(X[:80], y[:80])

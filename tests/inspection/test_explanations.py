@@ -34,6 +34,7 @@ from sklboolean import (
     Winnow,
 )
 from sklboolean.active_learning import HalfspaceVersionSpace
+from sklboolean.boosting import BoostingSchedule, FilteringSchedule
 from sklboolean.inspection import (
     ExplanationDisplay,
     TopFeaturesDisplay,
@@ -67,7 +68,7 @@ VOTING = [
         multi_class="ovo", random_state=0,
     ),
     BoostByMajority(n_estimators=5, multi_class="ovr", random_state=0),
-    FilteringBoostByMajority(gamma=0.2, random_state=0),
+    FilteringBoostByMajority(schedule=FilteringSchedule(gamma=0.2), random_state=0),
     OnlineBoostByMajority(n_estimators=5, max_iter=2, random_state=0),
     OnlineBoostByMajority(
         BernoulliNB(), n_estimators=3, batch_size=20, max_iter=1, random_state=0
@@ -255,7 +256,9 @@ def test_a_version_space_has_a_posterior():
 
 def test_predictions_of_a_median():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
-    model = BoostByMajorityRegressor(n_estimators=5, target_error=0.4, random_state=0)
+    model = BoostByMajorityRegressor(
+        n_estimators=5, schedule=BoostingSchedule(target_error=0.4), random_state=0
+    )
     pipeline = fitted(model, (X, y))
     bits = pipeline[0].transform(X).to_numpy()
     predicted = [each.predict(bits) for each in pipeline[-1].estimators_]

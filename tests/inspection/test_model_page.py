@@ -30,6 +30,7 @@ from sklboolean import (
     ScorecardClassifier,
     Winnow,
 )
+from sklboolean.boosting import FilteringSchedule
 from sklboolean.inspection import counterfactuals, explain, model_page, shapley_values
 
 HOSTILE = '</script><script>document.title = 0</script>"><img src=x onerror=h()>'
@@ -121,7 +122,7 @@ def test_the_data_of_the_page_give_the_probabilities(model):
     "model",
     [RuleClassifier(random_state=0), AveragedPerceptron(random_state=0), BooleanStump(),
      ConjunctionLogisticRegression(C=1.0), Winnow(random_state=0), *GAMES,
-     FilteringBoostByMajority(gamma=0.2, random_state=0),
+     FilteringBoostByMajority(schedule=FilteringSchedule(gamma=0.2), random_state=0),
      QueryByCommittee(
         n_members=3, random_state=0, final_estimator=AveragedPerceptron(random_state=0)
      )],

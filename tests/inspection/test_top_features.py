@@ -22,6 +22,7 @@ from sklboolean import (
     KernelPerceptron,
     RuleClassifier,
 )
+from sklboolean.boosting import BoostingSchedule
 from sklboolean.inspection import top_features
 from sklboolean.rules import conjunction_weight
 
@@ -101,20 +102,24 @@ def test_importances_of_a_stump_and_of_boosters():
     expected = np.bincount(votes, minlength=5) / len(booster.estimators_)
     np.testing.assert_allclose(booster.feature_importances_, expected)
     trees = BoostByMajority(
-        DecisionTreeClassifier(max_depth=2, random_state=0), n_estimators=5, gamma=0.1
+        DecisionTreeClassifier(max_depth=2, random_state=0),
+        n_estimators=5,
+        schedule=BoostingSchedule(gamma=0.1),
     ).fit(X, NOISY)
     mean = np.mean([tree.feature_importances_ for tree in trees.estimators_], axis=0)
     np.testing.assert_allclose(trees.feature_importances_, mean)
     labels = Y + 2 * X["d"]  # four classes: six games
-    games = BoostByMajority(n_estimators=11, multi_class="ovo", gamma=0.1)
+    games = BoostByMajority(
+        n_estimators=11, multi_class="ovo", schedule=BoostingSchedule(gamma=0.1)
+    )
     games.fit(X, labels)
     mean = np.mean([game.feature_importances_ for game in games.estimators_], axis=0)
     np.testing.assert_allclose(games.feature_importances_, mean)
     assert not hasattr(BoostByMajority(), "feature_importances_")
     with pytest.warns(UserWarning, match="linear"):
-        linear = BoostByMajority(LogisticRegression(), n_estimators=3, gamma=0.1).fit(
-            X, NOISY
-        )
+        linear = BoostByMajority(
+            LogisticRegression(), n_estimators=3, schedule=BoostingSchedule(gamma=0.1)
+        ).fit(X, NOISY)
     assert not hasattr(linear, "feature_importances_")
 
 

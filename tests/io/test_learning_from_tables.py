@@ -21,6 +21,7 @@ from sklboolean import (
     RuleClassifier,
 )
 from sklboolean._core import conjunction_table
+from sklboolean.boosting import BoostingSchedule
 from sklboolean.io import BitTable
 from sklboolean.kernels import conjunction_kernel
 
@@ -95,7 +96,9 @@ def test_models_of_numbers_say_what_to_pass(name, labelled):
         RuleClassifier(max_rules=1, max_literals=1, penalty=1.0, literal_cost=1.0),
         ConjunctionLogisticRegression(C=1.0, max_literals=1),
         ConjunctionRegressor(C=1.0, max_literals=1),
-        BoostByMajority(gamma=0.2, target_error=0.2, random_state=0),
+        BoostByMajority(
+            schedule=BoostingSchedule(gamma=0.2, target_error=0.2), random_state=0
+        ),
         BernoulliMixture(2, random_state=0),
     ],
     ids=lambda model: type(model).__name__,

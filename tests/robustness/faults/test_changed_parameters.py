@@ -12,6 +12,7 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import AveragedPerceptron, QueryByCommittee, Winnow
+from sklboolean.boosting import FilteringSchedule
 
 # On these what was learned depends: by model, with another value.
 FIXED = {
@@ -26,9 +27,8 @@ FIXED = {
         "binarize": None, "monotone": True, "target": "disjunction",
     },
     "filtering_boost_by_majority": {
-        "delta": 0.2, "estimator": DecisionTreeClassifier(max_depth=1), "gamma": 0.15,
-        "max_tries": 2, "mode": "theory", "n_samples_weak": 9, "target_error": 0.2,
-        "weak_failure": "raise", "weak_learner_success_rate": 0.5,
+        "estimator": DecisionTreeClassifier(max_depth=1),
+        "schedule": FilteringSchedule(mode="theory"),
     },
     "halving_classifier": {
         "binarize": None, "hypotheses": "disjunctions", "max_literals": 1,

@@ -27,6 +27,7 @@ from sklboolean import (
     SampledCombinationMachine,
     Winnow,
 )
+from sklboolean.boosting import BoostingSchedule
 from sklboolean.kernels import tanimoto_kernel
 
 LIMIT = 1.0
@@ -113,7 +114,8 @@ CASES |= {
     "conjunctions, all": transform_case,
     "conjunctions, frequent": lambda: transform_case(min_support=0.1),
     "stumps": lambda: learn(
-        BoostByMajority(n_estimators=100_001, gamma=0.001), bits(50_000, 200)
+        BoostByMajority(n_estimators=100_001, schedule=BoostingSchedule(gamma=0.001)),
+        bits(50_000, 200),
     ),
     "online boosting": lambda: learn(
         OnlineBoostByMajority(n_estimators=101, max_iter=100), bits(20_000, 200)

@@ -22,12 +22,15 @@ from sklboolean import (
     QueryByCommittee,
 )
 from sklboolean.active_learning import HalfspaceVersionSpace
+from sklboolean.boosting import BoostingSchedule, FilteringSchedule
 
 X = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 1], [1, 1, 0]] * 3)
 Y = X[:, 0]
 BOOSTERS = [
-    BoostByMajority(n_estimators=3, gamma=0.1),
-    BoostByMajority(n_estimators=3, gamma=0.1, sampling="resample"),
+    BoostByMajority(n_estimators=3, schedule=BoostingSchedule(gamma=0.1)),
+    BoostByMajority(
+        n_estimators=3, schedule=BoostingSchedule(gamma=0.1, sampling="resample")
+    ),
     BoostByMajority(DecisionTreeClassifier(max_depth=1), n_estimators=3),
     BoostByMajorityRegressor(n_estimators=3),
     OnlineBoostByMajority(n_estimators=3),
@@ -95,7 +98,9 @@ def test_classes_are_a_list():
 
 def test_a_stream_has_a_weak_learner_of_its_own():
     """An estimator's parameters are set, refused, and another is put in its place."""
-    learner = FilteringBoostByMajority(DecisionTreeClassifier(max_depth=1), gamma=0.1)
+    learner = FilteringBoostByMajority(
+        DecisionTreeClassifier(max_depth=1), schedule=FilteringSchedule(gamma=0.1)
+    )
     learner.partial_fit(X, Y, classes=[0, 1])
     learner.set_params(estimator__max_leaf_nodes=1)
     with pytest.raises(ValueError, match="estimator__max_leaf_nodes=1"):
@@ -126,7 +131,11 @@ def test_nan_is_found_in_sparse_tables_of_any_format(form):
 
 
 TREES = [
-    BoostByMajority(DecisionTreeClassifier(max_depth=2), n_estimators=3, gamma=0.1),
+    BoostByMajority(
+        DecisionTreeClassifier(max_depth=2),
+        n_estimators=3,
+        schedule=BoostingSchedule(gamma=0.1),
+    ),
     BoostByMajorityRegressor(DecisionTreeRegressor(max_depth=2), n_estimators=3),
     OnlineBoostByMajority(BernoulliNB(), n_estimators=3, batch_size=20, max_iter=2),
     QueryByCommittee(DecisionTreeClassifier(max_depth=2), n_members=2, random_state=0),

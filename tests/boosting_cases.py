@@ -1,0 +1,11 @@
+"""Parameters of boosters, with those of the schedule beside the others."""
+
+from sklboolean.boosting import BoostingSchedule
+
+
+def scheduled(parameters, kind=BoostingSchedule):
+    """Put the parameters of a schedule into one, and leave the others."""
+    names = kind().get_params()
+    fields = {name: value for name, value in parameters.items() if name in names}
+    others = {name: parameters[name] for name in parameters if name not in names}
+    return others | {"schedule": kind(**fields)} if fields else others
