@@ -480,9 +480,9 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
     def _given_schedule(self):
         """Check the parameter ``schedule``, and return it as an object."""
         given = schedule_of(self.schedule, BoostingSchedule)
-        is_compared = isinstance(given, CrossValidatedSchedule)
-        is_open = type(given.gamma) is str and given.gamma == "auto"
-        if self.n_estimators == "auto" or is_compared or not is_open:
+        if self.n_estimators == "auto" or isinstance(given, CrossValidatedSchedule):
+            return given
+        if not isinstance(given.gamma, str) or given.gamma != "auto":
             return given
         fields = given.get_params(deep=False)
         del fields["gamma"], fields["max_estimators"]
@@ -505,14 +505,14 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         self._patience()
         options = schedule_of(self.schedule, BoostingSchedule)._checked("abort")
         given = self._given_schedule()
-        options["max_rounds"] = n_rounds or given.max_estimators or MAX_ROUNDS
         if isinstance(given, CrossValidatedSchedule):
             if n_rounds is None:
                 raise ValueError(
                     "schedule=CrossValidatedSchedule() needs a number of rounds, but "
                     "n_estimators is 'auto'. Set n_estimators=101, for example."
                 )
-            return Schedule(n_rounds, **options), given
+            return Schedule(n_rounds, max_rounds=n_rounds, **options), given
+        options["max_rounds"] = n_rounds or given.max_estimators or MAX_ROUNDS
         if not isinstance(given.gamma, str):
             self.schedule_, gamma = "given", given.gamma
             options["required_edge"] = check_edge(gamma)

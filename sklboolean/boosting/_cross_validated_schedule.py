@@ -56,8 +56,22 @@ class CrossValidatedSchedule(BoostingSchedule):
     cv : int, splitter or iterable, default=3
         Folds, as in scikit-learn. An int is the number of stratified folds; classes
         with fewer samples reduce it.
-    target_error, sampling, n_samples_weak, holdout, weak_failure, max_tries
-        As in `BoostingSchedule`.
+    target_error : float or None, default=None
+        Training error for which the rounds are planned, by weight, above 0 and below 1.
+        None: less than that of a single sample.
+    sampling : {"auto", "weight", "resample"}, default="auto"
+        Whether the weak learner is given the weights of a round, or samples drawn in
+        proportion to them, as in `BoostingSchedule`.
+    n_samples_weak : int or None, default=None
+        Number of samples to draw for each hypothesis, where samples are drawn. None: as
+        many as there are.
+    holdout : float or None, default=None
+        Share of the samples on which a hypothesis is judged and not trained, above 0
+        and below 1; for all candidates. None: one half, for those that hold out.
+    weak_failure : {"auto", "abort", "replan", "raise"}, default="auto"
+        What to do when a hypothesis has no edge, as in `BoostingSchedule`.
+    max_tries : int, default=1
+        Number of fits in a round until one has the assumed edge; the best counts.
 
     See Also
     --------
@@ -74,8 +88,6 @@ class CrossValidatedSchedule(BoostingSchedule):
     >>> sorted(booster.fit(X, y).schedule_scores_)
     ['fixed', 'measured']
     """
-
-    gamma, max_estimators = "auto", None  # the other parameters of the base class
 
     def __init__(
         self, candidates=CANDIDATES, *, cv=3, target_error=None, sampling="auto",

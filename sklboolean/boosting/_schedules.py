@@ -92,12 +92,13 @@ class BoostingSchedule(BaseEstimator):
         options : dict
             Of a `Schedule`.
         """
+        params = self.get_params(deep=False)
         for name in ("target_error", "holdout"):
-            value = getattr(self, name)
+            value = params[name]
             if value is not None and not check_real(value, name, 0, strict=True) < 1:
                 raise ValueError(f"{name} must be a share below 1; got {value}.")
-        if self.max_estimators is not None:
-            check_integer(self.max_estimators, "max_estimators", 1)
+        if params.get("max_estimators") is not None:  # only of a given schedule
+            check_integer(params["max_estimators"], "max_estimators", 1)
         failures = ("auto", "abort", "replan", "raise")
         failure = check_choice(self.weak_failure, "weak_failure", failures)
         return {
