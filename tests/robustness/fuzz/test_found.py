@@ -10,7 +10,6 @@ import pytest
 from oracles.kernels import counting_kernel, plain_perceptron
 from sklearn.base import clone
 from sklearn.naive_bayes import BernoulliNB
-from sklearn.neural_network import BernoulliRBM
 from sklearn.svm import SVC
 
 from sklboolean import (
@@ -167,13 +166,6 @@ def test_no_classes_are_too_few():
 def test_numbers_beyond_float64_are_refused_by_name():
     with pytest.raises(ValueError, match="margin must be at most 1e"):
         hinge_deviation([1.0], [1], margin=10**400)
-
-
-def test_a_limit_of_exact_sums_is_an_integer():
-    rbm = BernoulliRBM(2, n_iter=1, random_state=0).fit(X)
-    for odd in ["auto", None, 2.5]:
-        with pytest.raises(TypeError, match="exact_limit must be an instance of"):
-            CombinationMachine.from_bernoulli_rbm(rbm, exact_limit=odd)
 
 
 def test_choices_are_compared_with_anything():
