@@ -5,6 +5,20 @@ values of one attribute: exactly one of them is true. Sums over all values of at
 that form a forest are exact: messages are passed along its edges.
 """
 
+# An attribute is a column (values false and true) or a group of columns (one value for
+# each). The values of all attributes are numbered one after the other: arrays "by
+# value" have n_values = sum of the sizes as one axis, and `Attributes.slices` finds the
+# values of an attribute in it.
+#
+# Steps of a sum over all samples that agree with what is known:
+# 1. `allowed`: which values agree with the known bits, (n_samples, n_values), bool.
+# 2. `upward`: from the leaves to the roots, each attribute sends its parent the log of
+#    the sum over its own values, for each value of the parent.
+# 3. `downward`: from the roots to the leaves, the probability of each value, and of
+#    pairs along the edges. `draw` goes the same way with random numbers.
+#
+# Invariant: an attribute always has a value that is allowed, so no sum is empty.
+
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -324,6 +338,8 @@ class AttributeForest:
                 continue
             ratios = marginals[slices[parent]] * np.exp(top - message)
             joint = np.exp(table)
+            # P(value, parent's value) = marginal of the parent * table * own exponent,
+            # divided by the message, which is the sum over the values.
             own_shares = (joint.T @ ratios) * shares
             total = own_shares.sum(axis=0)
             marginals[here] = own_shares / total

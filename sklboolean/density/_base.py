@@ -3,6 +3,14 @@
 Binary models keep samples as signs: int8, 1 for true, -1 for false, 0 for missing.
 """
 
+# What a binary density computes with: signs, int8, of shape (n_samples, n_features),
+# made by `_read` in blocks of BLOCK_SIZE samples. With `feature_groups` a group whose
+# value is known, or can only be one, is completed at once (`Attributes.complete`).
+#
+# Questions are answered from `_log_density(signs)` alone, by summing or comparing
+# completions; models replace the methods that they can do faster. Results are written
+# in the codes of the training data by `_write`.
+
 from types import MappingProxyType
 
 import numpy as np
@@ -595,6 +603,7 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
         drawn = self._complete_at_random(np.repeat(known, N_STARTS, axis=0), rng)
         tops = np.concatenate([attributes.to_signs(np.array([best])), drawn])
         before, logs = None, self._log_density(tops)
+        # Each pass tries all values of one attribute after the other, in all starts.
         while before is None or (logs > before + 1e-9).any():
             before = logs
             for k in free:

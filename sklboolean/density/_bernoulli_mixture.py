@@ -1,5 +1,10 @@
 """BernoulliMixture: samples of a few hidden classes with independent bits."""
 
+# `fit` reads samples as packed signs (two bits each), merges equal ones, and runs EM
+# (`_em`). `most_probable_bits` is exact branch and bound: scores of partial assignments
+# (n_branches, n_components), of which those are kept whose bound reaches the best
+# known.
+
 from dataclasses import replace
 from functools import partial
 
@@ -104,6 +109,7 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
 
     best_rest = np.maximum(log_true, log_false)
     best_after = best_rest.sum(axis=1, keepdims=True) - np.cumsum(best_rest, axis=1)
+    # Bit by bit: each branch splits in two, and those that cannot win are dropped.
     branches = (log_weights + agreed_scores)[None]
     decided = np.zeros((1, len(order)), dtype=bool)
     for j in range(len(order)):

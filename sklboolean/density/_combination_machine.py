@@ -1,5 +1,10 @@
 """The combination machine of Freund's chapter 4, with exact likelihood."""
 
+# With missing bits in training samples (`_fit_incomplete`), stochastic EM: each gap is
+# filled N_DRAWS times from a tree, the machine is fitted to the completed samples, the
+# gaps are drawn again under the machine, and so on for N_ROUNDS rounds. Draws are
+# exact.
+
 from dataclasses import replace
 
 import numpy as np
@@ -289,6 +294,7 @@ default="lbfgs"
 
     def _fit_incomplete(self, signs, weights, options, rng):
         """Draw missing bits and maximise the likelihood, in turns: stochastic EM."""
+        # Each sample with gaps is repeated: its draws share its weight.
         gaps = (signs == 0).any(axis=1)
         repeated = np.repeat(signs[gaps], N_DRAWS, axis=0)
         shares = np.repeat(weights[gaps] / N_DRAWS, N_DRAWS)
@@ -301,6 +307,7 @@ default="lbfgs"
         if options.start is not None:
             fit(complete_at_random(options.start, repeated, rng), options)
             return
+        # The first completions are drawn from a tree, which learns with gaps itself.
         attributes = self._attributes or Attributes(np.arange(signs.shape[1]))
         signs_with_gaps = np.concatenate([signs[~gaps], repeated])
         fit(

@@ -5,6 +5,18 @@ what is left is a machine of the missing bits alone. Samples that miss the same 
 share its sums, over the hidden states or over the missing bits, whichever are fewer.
 """
 
+# Questions about samples with missing bits, in steps:
+# 1. `_missing_groups`: samples that miss the same bits, and have the same known
+#    neighbours of these in the tree, form a group. The known bits add to the biases of
+#    the hidden units, (n_distinct, m) float64: what is left is a machine of the missing
+#    bits.
+# 2. For each group, sum over the completions of the missing bits, or over the hidden
+#    states, whichever are fewer (`sums_over_inputs`).
+# 3. Write the results back to the samples of the group.
+#
+# Invariant: random numbers are drawn for the samples of a group in their order, so a
+# draw does not depend on how sums are computed in blocks.
+
 from typing import NamedTuple
 
 import numpy as np
@@ -179,6 +191,7 @@ def _missing_groups(params, signs):
         parent = params.parents[child]
         np.logical_or.at(border, (slice(None), parent), gaps[:, child])
         border[:, child] |= gaps[:, parent]
+    # A known bit matters to the machine of the gaps only beside one of them.
     keys = np.where(gaps, 2, np.where(border, signs, 0)).astype(np.int8)
     patterns, group = group_rows(keys)
     for key, samples in zip(patterns, members_of(group, len(patterns)), strict=True):

@@ -1,5 +1,16 @@
 """Classification by Bayes' rule, with a density model for each class."""
 
+# Steps of `fit`:
+# 1. Merge equal samples of a class, and divide the distinct samples among N_FOLDS
+#    folds.
+# 2. For each candidate, fit a density to each class of the other folds and score the
+#    held-out samples: log prior + log density, (n_samples, n_classes).
+# 3. `fit_calibration`: a slope and intercepts that minimise the log loss of these
+#    scores, with priors. The candidate with the smallest loss is chosen.
+# 4. Fit its densities to all samples of each class.
+#
+# Invariant: the folds depend on the set of samples, not on their order.
+
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
@@ -77,7 +88,7 @@ def fit_calibration(scores, codes, weights):
     truth = np.eye(scores.shape[1])[codes] * weights[:, None]
     centred = scores - scores.mean(axis=1, keepdims=True)
     typical = float((weights @ np.abs(centred)).mean() / weights.sum())
-    # The smallest float stands for a tie; it is no scale.
+    # Scores that are all equal have no scale: divide by 1.
     typical = typical if typical > np.finfo(np.float64).tiny else 1.0
     centred /= typical
 

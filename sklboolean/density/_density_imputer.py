@@ -1,5 +1,11 @@
 """DensityImputer: fill the missing values of a data frame by a density model."""
 
+# Steps of `fit`: encode the columns as bits, in which a missing value is NaN; fit
+# densities to the bits; fit a ridge regression of each number on the other columns,
+# filled in. Steps of `transform`: the densities give the probability of each bit,
+# (n_samples, n_bits) float64; a category takes its most probable level, a number its
+# conditional mean.
+
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
@@ -147,6 +153,7 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.estimator is not None:
             fitted = frame_bits.with_groups(self.estimator).fit(bits)
             return [getattr(fitted, "best_estimator_", fitted)]
+        # All seeds are drawn first: one density does not change those of the others.
         seed, *seeds = rng.randint(2**31, size=1 + N_MACHINES)
         mixture = DensityMixture(random_state=seed)
         fitted = [frame_bits.with_groups(mixture).fit(bits)]

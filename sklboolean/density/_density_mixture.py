@@ -1,5 +1,20 @@
 """A mixture of density models, each for the samples that suit it."""
 
+# Steps of `fit`:
+# 1. The first classes are those of a `BernoulliMixture` (`_first_classes`).
+# 2. Rounds of generalized EM (`_run_start`): `divide` computes the share that each
+#    component has of each sample, an array of shape (n_samples, n_components), whose
+#    rows sum to the weights. Then each component continues its fit on its shares.
+# 3. `_run_em` repeats this from several starts. The mean of mixtures is again a
+#    mixture.
+#
+# The default tries sizes on a part of the samples (`_choose_families`), and weighs a
+# tree and a mixture of products beside the machines by held-out samples (Smyth, Wolpert
+# 1999).
+#
+# Invariant: samples inside are signs (int8) with distinct rows; components see bits 0
+# and 1, with NaN for missing ones.
+
 import warnings
 from dataclasses import dataclass
 from functools import partial

@@ -1,5 +1,20 @@
 """Mixtures of Bernoulli products, and EM on whole data and on streams."""
 
+# A mixture of K products over n bits has log-weights (K,) and log-odds (K, n), float64.
+# Samples are signs, int8: 1, -1, or 0 for a missing bit, which is left out of all
+# counts.
+#
+# Steps of EM (Dempster, Laird, Rubin 1977):
+# 1. E-step, `expected_counts`: divide each sample among the components by their
+#    posterior probabilities, and count the weight, the known bits, and true minus false
+#    bits.
+# 2. M-step, `maximising_mixture`: the smoothed shares of these counts.
+# Invariant: the log-likelihood plus `log_prior` does not fall (`run_em` stops by it).
+#
+# `fit_from_seed` begins with one component and doubles their number (Freund, section
+# 4.4). `stepwise_em` does one M-step for each batch of a stream, with counts in which
+# earlier batches fade (Cappe, Moulines 2009; Liang, Klein 2009).
+
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -428,6 +443,7 @@ def fit_best_start(signs, weights, options, rng, attributes=None, report=None):
             delayed(fit_from_seed)(seed, signs, weights, single, attributes)
             for seed in seeds
         )
+    # The first of equally good starts wins, whichever finished first.
     best = None
     for result in results:
         if best is None or result.objective > best.objective:

@@ -1,5 +1,19 @@
 """Training of a machine by exact sums, whatever its inputs are."""
 
+# A fit in steps:
+# 1. Check parameters and samples, which become signs (int8) or real numbers (float64)
+#    of shape (n_samples, n_features), and weights (float64).
+# 2. Where the number of units or the penalty is "auto", compare machines by a held-out
+#    tenth of the samples. All samples are used afterwards.
+# 3. Merge equal samples (`make_table`): sums over samples then do not depend on their
+#    order, and cost less.
+# 4. Choose starts, and maximise the penalised mean log-likelihood from them
+#    (`maximise_likelihood`), whose gradient is exact (Freund, 4.10 to 4.15).
+# 5. Set the fitted attributes in `_set_state`.
+#
+# Invariant: the random numbers are drawn in this order, so that a seed gives the same
+# machine for any `n_jobs`.
+
 from dataclasses import replace
 
 import numpy as np
@@ -76,6 +90,7 @@ class ExactTrainingMixin(MachineMixin):
         ``is_chosen`` tells that an ascent before has chosen what is "auto".
         """
         (m, _), counts = self._hidden_units(), weights > 0
+        # Samples of weight 0 must not change the held-out samples or the starts.
         samples, weights = samples[counts], weights[counts]
         if not is_chosen and "auto" in (str(m), self.alpha):
             m, alpha = self._choose_by_held_out(samples, weights, options, rng)

@@ -6,6 +6,15 @@ state has log-weight h.c + h'J h / 2 and a constant, with c = theta + W b and J 
 pairs of units are all that is left of the inputs, however many there are.
 """
 
+# Steps of a sum over all hidden states: the log-weight of a state is quadratic in it,
+# so for a pair (left state, right state) of both halves of the units it is a left term,
+# a right term, and a bilinear term, which is one matrix product for a block of left
+# states (`PairEnergies.logs`). Each block has its own maximum, and the blocks are put
+# together in one order: the result does not depend on the threads.
+#
+# With missing values (`_missing_groups`) the known inputs add to the hidden biases, and
+# samples that miss the same inputs share the energies of the machine of these.
+
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -205,6 +214,7 @@ def _posteriors(group):
         left_top, right_top = left_logs.max(axis=1), right_logs.max(axis=1)
         of_left = np.exp(left_logs - left_top[:, None])
         of_right = np.exp(right_logs - right_top[:, None])
+        # A pair's weight is the product of three factors, each at most 1.
         left_shares = of_left * (of_right @ scaled.T)
         right_shares = of_right * (of_left @ scaled)
         sums = right_shares.sum(axis=1)

@@ -1,5 +1,10 @@
 """How much columns tell about each other: mutual information under a density."""
 
+# All is computed from marginals of the density, which are exact: no samples are drawn.
+# `information_gain` needs the joint distribution of one missing bit and the chosen
+# bits, 2^(k + 1) numbers for each sample and each missing bit. `mutual_information`
+# needs the probability of each value, and the mean of all other columns given it.
+
 import numpy as np
 from scipy.special import rel_entr
 from sklearn.utils.validation import check_is_fitted

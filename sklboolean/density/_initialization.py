@@ -8,6 +8,18 @@ units. Each unit is found as if it were independent of the others: its direction
 useful, its length and biases are learned afterwards.
 """
 
+# Steps of projection pursuit (`pursue`):
+# 1. Subtract the mean of the samples, (n_samples, n) float64, which visible biases
+#    explain.
+# 2. `find_unit`: from N_TRIES random samples, short runs of EM for one hidden unit over
+#    a Gaussian (equations 4.23 and 4.24); the best one runs on.
+# 3. `remove_structure`: shift each sample back by the weights of the unit, with the
+#    probability that the unit is active in it. If the samples come from the unit,
+#    Gaussian noise is left.
+# 4. Repeat with what is left, until MAX_FAILURES units in a row explain nothing.
+# `count_units` puts a fifth of the samples through the same removals, and counts the
+# units from which these gain.
+
 from typing import NamedTuple
 
 import numpy as np

@@ -1,5 +1,8 @@
 """What all machines share: checks, starts, resumed training, hidden units."""
 
+# `MachineState` is all that a prediction needs. Machines that learn by exact sums
+# derive from `ExactTrainingMixin`, those with binary inputs from `BinaryMachineMixin`.
+
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -6,6 +6,21 @@ all gradients are exact, the one difficulty is local maxima. Successive halving 
 good ones at the price of a few: of many short ascents the better half continues.
 """
 
+# Steps of `maximise_likelihood`:
+# 1. Each start ascends for N_ITER_SHORT iterations. The better half continues, twice as
+#    long, until one is left (successive halving).
+# 2. If there is a tree that may change, it is learned again from what the hidden units
+#    leave unexplained, as long as the objective gains (`_improve_tree`).
+# 3. The ascent continues to `max_iter`, or until WINDOW iterations gain less than
+#    `tol`.
+#
+# An `Ascent` works in the coordinates of `Coordinates`: one vector, float64. `evaluate`
+# computes the objective and its gradient for the solver, `record` accepts an iteration.
+#
+# Invariants: the objective is the mean log-likelihood minus alpha / 2 times the squares
+# of all weights but the hidden biases. Samples are summed up in blocks of BLOCK_SIZE,
+# in one order, for any number of threads.
+
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -225,7 +240,7 @@ def sum_posteriors(params, samples, weights, n_jobs=None):
     values, hidden = np.empty(n_blocks), np.empty((n_blocks, m))
     products = np.empty((n_blocks, m, n))
     packed = samples.dtype == np.uint8
-    # Between two parts of a block the keyboard is looked at.
+    # An interrupt is seen between two batches of a block.
     n_at_a_time = max(1, BYTES_AT_A_TIME // samples.shape[1])
     if packed:
         biases, tables = bit_tables(params, samples.shape[1])
@@ -359,6 +374,7 @@ class Ascent:
         # The solver may overwrite its own vector: keep a copy.
         alpha, params = self.options.alpha, self.coordinates.to_params(unscaled.copy())
         penalised = self.coordinates.penalised(unscaled)
+        # `to_gradient` makes of the gradient by the parameters that by the coordinates.
         value, by_params, log_z = mean_log_likelihood(
             params, self.table, self.edges, self.options.n_jobs, self.options.moments
         )
@@ -379,6 +395,7 @@ class Ascent:
 
     def record(self, vector):
         """Record an iteration; raise StopIteration when the ascent has converged."""
+        # The solver may end an iteration at a point that it did not evaluate last.
         if not np.array_equal(vector, self.last[0]):
             self.evaluate(vector)
         _, params, objective, _, value, log_z = self.last
@@ -560,6 +577,7 @@ def with_new_tree(params, table, n_samples, rng):
     all_missing = np.zeros((N_TREE_DRAWS, n), dtype=np.int8)
     drawn = complete_at_random(params, all_missing, rng).astype(np.float64)
     even = np.full(N_TREE_DRAWS, 1 / N_TREE_DRAWS)
+    # A pair is judged without its edge: undo the coupling that it has now.
     couplings = np.zeros((n, n))
     child = np.flatnonzero(params.parents >= 0)
     couplings[child, params.parents[child]] = params.couplings[child]

@@ -1,5 +1,9 @@
 """Anomalies: samples that a density model finds improbable."""
 
+# `surprises_of` compares the likelihood of a sample with those of all samples that
+# differ from it in one column only: minus the log of the share that the value of that
+# column has.
+
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, OutlierMixin, clone

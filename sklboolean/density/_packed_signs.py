@@ -1,5 +1,12 @@
 """Signs of samples in two bits each, and samples that are equal."""
 
+# A sign is 1 (true), -1 (false) or 0 (missing). It takes two bits here: one tells
+# whether it is true, the other whether it is false. A sample of n signs is a row of 2
+# ceil(n / 8) bytes: first all the bits of the first kind, then all of the second.
+#
+# Invariant: equal samples have equal bytes, so that samples are merged by sorting rows
+# as fixed-size binary values (`merge_equal_samples`).
+
 import numpy as np
 
 from sklboolean.density._information import BLOCK_SIZE
@@ -73,6 +80,7 @@ def merge_equal_samples(keys, weights=None):
             here = slice(start, start + BLOCK_SIZE)
             keys[here] = signs[here]
     keys = keys.keys if isinstance(keys, PackedSigns) else keys
+    # Rows as fixed-size binary values: one sort finds the equal ones.
     samples = keys.view(f"V{keys.itemsize * keys.shape[1]}").ravel()
     _, first, group = np.unique(samples, return_index=True, return_inverse=True)
     return first, np.bincount(group.ravel(), weights, len(first))

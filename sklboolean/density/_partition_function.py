@@ -3,6 +3,16 @@
 Given h the inputs are independent, or form a forest: 2^m sums are all that is needed.
 """
 
+# Three cases:
+# * independent inputs: the sum over the inputs of a hidden state is a product of 2 cosh
+#   of their fields. If there are fewer inputs than units, both change places
+#   (`_transposed`), and the sum is over the states of the inputs;
+# * a tree of inputs: messages from the leaves to the roots, for each hidden state;
+# * attributes of several values: a mixture of forests, one for each hidden state.
+# The first two use the tables of `_state_sums`, whose time is that of one
+# multiplication for each state and column. Shapes: components (m, n), states (n_states,
+# m), fields (n_states, n), all float64.
+
 import numpy as np
 from scipy.special import logsumexp
 

@@ -11,6 +11,16 @@ give weights, whose mean estimates the ratio of the partition functions. In expe
 forward weights give a lower bound of log Z, weights of the reverse path an upper bound.
 """
 
+# A step of training (`pcd_step`), with m units, n inputs and 500 chains:
+# 1. Moments of a batch of samples, hidden units given the inputs: exact.
+# 2. A step of block Gibbs sampling of all chains: inputs given units, units given
+#    inputs. Their moments estimate those of the machine.
+# 3. The running mean of the difference of both, times the rate, is added to the vector.
+# 4. The average of the vectors, mostly of the last third, is the machine.
+#
+# Invariant: step t of a training draws from a generator seeded by (seed, t), so
+# training that is stopped and resumed gives the same bits.
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -210,6 +220,7 @@ def pcd_step(state, signs, weights, forest, options, rate):
     positive, _ = sample_moments(params, signs, weights)
     negative, states = gibbs_step(params, state.states, forest, rng)
     total = weights.sum()
+    # Both moments are those of the same weight: the batch's.
     gradient = coordinates.to_gradient(positive.minus(negative, total))
     gradient -= total * options.alpha * coordinates.penalised(state.vector)
     velocity = momentum * state.velocity + (1 - momentum) * gradient

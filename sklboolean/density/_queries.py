@@ -6,6 +6,16 @@ which it is true are disjoint terms, so its probability is the sum of theirs. Ea
 these is a marginal of the density. No term is subtracted from another.
 """
 
+# A query in steps:
+# 1. `split_tokens` splits the text, `Parser` reads it by recursive descent: a formula
+#    of `Literal` and `Junction`. Python's own parser would not do: names have spaces
+#    and signs, and messages tell what was expected at which character.
+# 2. `disjoint_terms` expands the formula column by column. The terms exclude each
+#    other.
+# 3. A term is a sample with missing bits. The density sums these out for all terms at
+#    once.
+# 4. The probability is the share of the terms in which the event is true.
+
 import re
 from decimal import Decimal
 from difflib import get_close_matches

@@ -4,6 +4,14 @@ The machine has inputs x in {-1, +1}^n and hidden units h in {0, 1}^m with
 log p*(x, h) = h.(W x + theta) + b.x + sum over tree edges of J_c x_c x_parent(c).
 """
 
+# Shapes: W is (m, n), theta (m,), b and J (n,), all float64. A batch of inputs is
+# (n_samples, n), of hidden states (n_states, m).
+#
+# Given the inputs the hidden units are independent: `hidden_posteriors` sums them out,
+# by Freund's equation 4.4, or by elementary symmetric polynomials where at most k units
+# may be active. `Coordinates` is the linear map between the parameters and the vector
+# that a solver changes; its transpose takes gradients back.
+
 from dataclasses import dataclass, fields, replace
 from math import comb
 from typing import NamedTuple
@@ -273,6 +281,7 @@ class Coordinates:
 
     def to_gradient(self, moments):
         """Compute the gradient by the vector from that by the parameters."""
+        # The transpose of `to_params`, which is linear.
         by_components = moments.products - np.outer(moments.hidden, self.centre)
         if self.visible_bias:  # without them h is not centred
             by_components -= 0.5 * moments.visible

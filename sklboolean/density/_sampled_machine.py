@@ -1,5 +1,8 @@
 """The combination machine with many hidden units, learned from Markov chains."""
 
+# log Z is exact where at most 2 ** 20 states are summed over. Beyond, it is estimated
+# from both ends by annealed importance sampling, when a likelihood is asked for first.
+
 from dataclasses import replace
 
 from sklearn.base import BaseEstimator

@@ -7,6 +7,26 @@ flipped where that ratio would be large. What may leave the range of a double tr
 a mantissa and an exponent: parameters may have any size.
 """
 
+# The sum over all 2^m states of m units, in steps:
+# 1. The units are split into two halves. Each half has at most 2^ceil(m / 2) states
+#    (`split_units`). A state of all units is a pair (left state, right state).
+# 2. The field of column j is linear in the units, so it is left_field + right_field,
+#    and e^(-2 field) is the product of a left and a right factor. `build_tables` stores
+#    the factors: arrays of shape (n_states, n_columns), float64. So no state needs an
+#    exponential.
+# 3. For each pair of states the compiled loop (states.h) multiplies over the columns,
+#    or passes the factors from the leaves of the tree to its roots. The product times
+#    the weights of both states is the weight of the pair. `SlabSums` adds up the
+#    weights, and for the gradient the weights times the mean of each column.
+# 4. `sum_tables` turns the sums into means.
+#
+# Invariants: left states are divided among N_SLABS slabs with sums of their own, which
+# are merged in one order, so the result does not depend on the threads. Every mantissa
+# and every factor is a normal number; what else a weight needs is in its exponent.
+#
+# Reference: Freund's thesis, 1993, chapter 4, equations 4.10 to 4.15, for the sums. The
+# halves are of this package.
+
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, combinations
@@ -150,6 +170,7 @@ def _ratio_tables(left, right, block, padded):
         return None
     signs = np.where(lowest + highest < 0, -1.0, 1.0)
     n = len(signs)
+    # GROUP columns share an exponent: pad their number with columns that add nothing.
     columns = -(-n // GROUP) * GROUP
     left_table = np.zeros((len(left_fields), columns, 1))  # padding: sums of UNIT
     left_table[:, :n, 0] = UNIT * np.exp(-2 * signs * left_fields)
@@ -214,6 +235,7 @@ def _pair_tables(left, right, sizes, padded, parents, couplings):
 def _layout(parents):
     """Compute the order of columns, their parents' places in it, and the folds."""
     parents = np.frombuffer(parents, dtype=np.int64)
+    # Children first: the compiled loop meets each column before its parent.
     order = parents_first(parents)[::-1]
     places = np.append(np.argsort(order), -1)[parents[order]]  # -1 stays -1
     return order, places, _folds(places)
@@ -343,6 +365,7 @@ class SlabSums:
         left, right, left_means, right_means, edges : ndarray or None
             Without gradient only the first is not None.
         """
+        # Sums of a slab are multiples of 2 ** scale: bring all to the largest scale.
         highest = self.scales[:, 0].max()
         factors = np.exp2((self.scales[:, :1] - highest).astype(np.float64))
         left_factors = np.repeat(factors, np.diff(self.ends), axis=0)

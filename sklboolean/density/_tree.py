@@ -4,6 +4,21 @@ The functions on spanning trees and pair counts also serve the combination machi
 whose inputs may form a tree.
 """
 
+# Steps of a fit to complete samples (Chow, Liu 1968):
+# 1. `pair_sums`: one matrix product X'X of the signs, float64, of which the counts of
+#    the four states of every pair follow.
+# 2. `mutual_information_matrix` of all pairs, smoothed by alpha uniform samples.
+# 3. The spanning tree of the largest total information (Prim). The root is column 0.
+# 4. `log_conditionals`: the smoothed probabilities of each bit given its parent.
+# With missing bits or groups of columns: `fit_forest`, where pairs are counted in the
+# samples in which both are known, and EM with exact sums finds the probabilities.
+#
+# `TreeDistribution` answers questions about bits by messages along the edges, in
+# logarithms, for all samples at once: arrays of shape (n_features, n_samples, 2).
+# `ForestMixture` does so for attributes of any number of values. Both have `log_sums`,
+# `means`, `draw` and `tables`. They are not one class because their sums round
+# differently: fitted models must keep their bits.
+
 from dataclasses import astuple, dataclass
 
 import numpy as np
@@ -265,6 +280,7 @@ class TreeDistribution:
         require_below(self.order, n, "order")
         evidence = log_evidence(signs)
         messages, below = np.empty_like(evidence), np.zeros_like(evidence)
+        # Children come first: all messages to a bit are there when it sends its own.
         for bit in self.order[::-1]:
             table, logs = self.log_tables[bit], evidence[bit] + below[bit]
             sums = logs[:, :1] + table[:, 0], logs[:, 1:] + table[:, 1]
@@ -296,6 +312,7 @@ class TreeDistribution:
             above[bit] = np.logaddexp(
                 outside[:, :1] + table[0], outside[:, 1:] + table[1]
             )
+        # Evidence of the bit itself is in neither: the odds are given all other bits.
         both = above + below
         return (both[:, :, 1] - both[:, :, 0]).T
 
@@ -379,6 +396,7 @@ def fit_forest(signs, weights, attributes, alpha, max_iter=MAX_ITER):
     total = weights.sum()
     parents = maximum_spanning_tree(attributes.mutual_information(counts, alpha))
     pairs = []
+    # Of each edge only the counts of its own pairs are needed from here on.
     for here, parent in zip(slices, parents, strict=True):
         pair = counts[slices[parent], here] if parent >= 0 else counts.diagonal()[here]
         pairs.append(np.atleast_2d(pair))
