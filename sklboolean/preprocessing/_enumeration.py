@@ -71,58 +71,37 @@ def check_output_size(n_bytes, n_columns, hint):
         )
 
 
-class CSRBuilder(NamedTuple):
-    """A CSR array of ones whose column numbers are still to be written.
+def allocate_csr(counts, n_columns):
+    """Allocate ``counts[i]`` columns for sample i of a CSR array.
 
-    Attributes
-    ----------
+    Returns
+    -------
     indptr : ndarray of shape (n_samples + 1,), int64
-    short : ndarray of int32
-        The column numbers, empty when they are in ``long``.
-    long : ndarray of int64
-    n_columns : int
+    indices : ndarray of int32
+        The column numbers, still to be written.
+
+    Raises
+    ------
+    ValueError
+        For an output of more than `LARGEST_OUTPUT` bytes, which are less than 2**31
+        entries.
     """
+    # Sums of floats cannot overflow before the size is compared with the limit.
+    n_entries = float(np.sum(counts))
+    n_bytes = n_entries * (OUTPUT.itemsize + np.dtype(np.int32).itemsize)
+    check_output_size(n_bytes, n_columns, "Or transform fewer samples at a time.")
+    indptr = np.zeros(len(counts) + 1, dtype=np.int64)
+    indptr[1:] = np.cumsum(counts)
+    return indptr, np.empty(indptr[-1], np.int32)
 
-    indptr: np.ndarray
-    short: np.ndarray
-    long: np.ndarray
-    n_columns: int
 
-    @classmethod
-    def allocate(cls, counts, n_columns):
-        """Allocate ``counts[i]`` columns for sample i.
-
-        Raises
-        ------
-        ValueError
-            For an output of more than `LARGEST_OUTPUT` bytes.
-        """
-        # Sums of floats cannot overflow before the size is compared with the limit.
-        n_entries = float(np.sum(counts))
-        is_short = n_entries <= LARGEST_INDEX
-        size = OUTPUT.itemsize + (4 if is_short else 8)
-        check_output_size(
-            n_entries * size, n_columns, "Or transform fewer samples at a time."
-        )
-        indptr = np.zeros(len(counts) + 1, dtype=np.int64)
-        indptr[1:] = np.cumsum(counts)
-        if is_short:
-            return cls(indptr, np.empty(indptr[-1], np.int32), NO_INT64, n_columns)
-        return cls(indptr, NO_INT32, np.empty(indptr[-1], np.int64), n_columns)
-
-    def to_csr(self):
-        """Build the CSR array from the written column numbers."""
-        indices = self.long if len(self.long) else self.short
-        shape = len(self.indptr) - 1, self.n_columns
-        parts = (
-            np.ones(len(indices), OUTPUT),
-            indices,
-            self.indptr.astype(indices.dtype),
-        )
-        table = sparse.csr_array(parts, shape=shape)
-        # The column numbers were written in ascending order; scipy need not check.
-        table.has_canonical_format = True
-        return table
+def ones_in_csr(indptr, indices, n_columns):
+    """Build a CSR array of ones from column numbers that ascend in each sample."""
+    ones = np.ones(len(indices), OUTPUT)
+    shape = len(indptr) - 1, n_columns
+    table = sparse.csr_array((ones, indices, indptr.astype(np.int32)), shape=shape)
+    table.has_canonical_format = True  # scipy need not check
+    return table
 
 
 @dataclass(frozen=True)
@@ -346,20 +325,18 @@ class AllConjunctions:
         counts = np.empty(samples.n_samples)
         for first, last, *lists in samples:
             self._count(*lists, next_group, counts[first:last])
-        out = CSRBuilder.allocate(counts, self.n_columns)
+        out_indptr, columns = allocate_csr(counts, self.n_columns)
         # A part of the samples at a time: an interrupt is noticed after it.
-        step = max(
-            1, ENTRIES_AT_A_TIME * samples.n_samples // max(1, int(out.indptr[-1]))
-        )
+        step = max(1, ENTRIES_AT_A_TIME * samples.n_samples // max(1, len(columns)))
         for first, last, indptr, indices in samples:
             for begin in range(first, last, step):
                 end = min(begin + step, last)
                 write_combinations(
                     indptr[begin - first : end - first + 1], indices, self.tail,
                     next_group, self.first_column, self.min_literals,
-                    out.indptr[begin : end + 1], out.short, out.long,
+                    out_indptr[begin : end + 1], columns,
                 )  # fmt: skip
-        return out.to_csr()
+        return ones_in_csr(out_indptr, columns, self.n_columns)
 
     def _count(self, indptr, indices, next_group, counts):
         """Write the number of conjunctions that hold in each sample."""
@@ -620,16 +597,16 @@ class FrequentConjunctions:
         levels = [Level.from_sorted(columns.place[listed]) for listed in self.levels]
         counts = np.zeros(samples.n_samples)
         for first, last, blocks in columns:
-            ends = _visit(levels, blocks, NO_INT64, NO_INT32, NO_INT64)
+            ends = _visit(levels, blocks, NO_INT64, NO_INT32)
             counts[first:last] = ends[: last - first]
-        out = CSRBuilder.allocate(counts, self.n_columns)
-        if out.indptr[-1]:
+        indptr, indices = allocate_csr(counts, self.n_columns)
+        if len(indices):
             for first, last, blocks in columns:
-                _visit(levels, blocks, out.indptr[first:last], out.short, out.long)
-        return out.to_csr()
+                _visit(levels, blocks, indptr[first:last], indices)
+        return ones_in_csr(indptr, indices, self.n_columns)
 
 
-def _visit(levels, blocks, starts, out_short, out_long):
+def _visit(levels, blocks, starts, out):
     """Write the columns of each sample from ``starts`` on; return where they end."""
     # A cursor for each sample: where its next column number goes. Without an output
     # only the cursors move, which counts the columns.
@@ -639,6 +616,6 @@ def _visit(levels, blocks, starts, out_short, out_long):
     for level in levels:
         for batch in level.batches(len(blocks)):
             ours = cursors[batch.start * BLOCK_ROWS : batch.stop * BLOCK_ROWS]
-            visit_level(*level, blocks[batch], first_column, ours, out_short, out_long)
+            visit_level(*level, blocks[batch], first_column, ours, out)
         first_column += len(level.children)
     return cursors

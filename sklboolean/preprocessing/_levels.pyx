@@ -2,14 +2,12 @@
 """Conjunctions of the true literals of rows: all of them, or those of a list.
 
 Callers allocate and validate; the functions fill and release the GIL. Rows are CSR
-lists of literals in ascending order. Output indices are int32 or int64: one of the two
-arrays is empty.
+lists of literals in ascending order. Output indices are int32.
 """
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from sklboolean._core._checks cimport (
     require,
-    require_below,
     require_csr,
     sklb_all_below,
     sklb_is_indptr,
@@ -23,12 +21,9 @@ cdef extern from "combinations.h" nogil:
         int64_t n_literals
     void sklb_count_row(const int32_t *row, int64_t n, const int32_t *next, int64_t longest,
                         double *sizes)
-    int32_t *sklb_combine_short(const sklb_numbering *by, const int32_t *row, int64_t n,
-                                int64_t t, int64_t missing, uint64_t number, int64_t free,
-                                int32_t *out, int32_t *limit)
-    int64_t *sklb_combine_long(const sklb_numbering *by, const int32_t *row, int64_t n,
-                               int64_t t, int64_t missing, uint64_t number, int64_t free,
-                               int64_t *out, int64_t *limit)
+    int32_t *sklb_combine(const sklb_numbering *by, const int32_t *row, int64_t n, int64_t t,
+                          int64_t missing, uint64_t number, int64_t free, int32_t *out,
+                          int32_t *limit)
 
 cdef extern from "levels.h" nogil:
     const int SKLB_BLOCK_WORDS
@@ -38,12 +33,9 @@ cdef extern from "levels.h" nogil:
         const int64_t *child_start
         const int32_t *children
     void sklb_count_level(const sklb_children *, const uint64_t *block, int64_t *supports)
-    void sklb_visit_level_short(const sklb_children *level, const uint64_t *block,
-                                int64_t first_column, int64_t *cursors, int32_t *out,
-                                int64_t n_out)
-    void sklb_visit_level_long(const sklb_children *level, const uint64_t *block,
-                               int64_t first_column, int64_t *cursors, int64_t *out,
-                               int64_t n_out)
+    void sklb_visit_level(const sklb_children *level, const uint64_t *block,
+                          int64_t first_column, int64_t *cursors, int32_t *out,
+                          int64_t n_out)
 
 sklb_cpu_level = &cpu_level
 
@@ -76,8 +68,7 @@ def count_combinations(const int64_t[::1] indptr, const int32_t[::1] indices,
 def write_combinations(const int64_t[::1] indptr, const int32_t[::1] indices,
                        const int64_t[:, ::1] tail, const int32_t[::1] next_group,
                        const int64_t[::1] first_column, int64_t shortest,
-                       const int64_t[::1] out_indptr, int32_t[::1] out_short,
-                       int64_t[::1] out_long):
+                       const int64_t[::1] out_indptr, int32_t[::1] out):
     """Write the columns of each row's conjunctions, ascending.
 
     Conjunctions of k literals have columns from ``first_column[k - shortest]`` on; the
@@ -87,22 +78,19 @@ def write_combinations(const int64_t[::1] indptr, const int32_t[::1] indices,
         Py_ssize_t i
         int64_t k, n, start
         const int32_t *row
-        int32_t *short_end
-        int32_t *short_limit
-        int64_t *long_end
-        int64_t *long_limit
+        int32_t *end
+        int32_t *limit
         int64_t n_columns
         sklb_numbering by
         bint fits = True
-    if indices.shape[0] == 0 or out_short.shape[0] + out_long.shape[0] == 0:
+    if indices.shape[0] == 0 or out.shape[0] == 0:
         return
     n = next_group.shape[0]
     require_csr(indptr, indices, out_indptr.shape[0] - 1, n)
     require(first_column.shape[0] >= 1 and shortest >= 1 and tail.shape[1] == n + 1
             and shortest + first_column.shape[0] - 1 <= tail.shape[0]
             and sklb_all_below(&next_group[0], n, n + 1)
-            and sklb_is_indptr(&out_indptr[0], out_indptr.shape[0] - 1,
-                               max(out_short.shape[0], out_long.shape[0])),
+            and sklb_is_indptr(&out_indptr[0], out_indptr.shape[0] - 1, out.shape[0]),
             "the numbers of conjunctions do not fit the literals")
     n_columns = first_column[first_column.shape[0] - 1]
     by.tail, by.next, by.n_literals = &tail[0, 0], &next_group[0], next_group.shape[0]
@@ -111,25 +99,12 @@ def write_combinations(const int64_t[::1] indptr, const int32_t[::1] indices,
             n, row, start = indptr[i + 1] - indptr[i], &indices[0] + indptr[i], out_indptr[i]
             if start == out_indptr[i + 1]:
                 continue
-            if out_short.shape[0]:
-                short_end = &out_short[0] + start
-                short_limit = &out_short[0] + out_indptr[i + 1]
-                for k in range(first_column.shape[0] - 1):
-                    short_end = sklb_combine_short(&by, row, n, 0, shortest + k,
-                                                   <uint64_t> first_column[k], 0, short_end,
-                                                   short_limit)
-                # Columns ascend, so the first and the last one tell.
-                fits &= (short_end == short_limit and out_short[start] >= 0
-                         and (short_limit - 1)[0] < n_columns)
-            else:
-                long_end = &out_long[0] + start
-                long_limit = &out_long[0] + out_indptr[i + 1]
-                for k in range(first_column.shape[0] - 1):
-                    long_end = sklb_combine_long(&by, row, n, 0, shortest + k,
-                                                 <uint64_t> first_column[k], 0, long_end,
-                                                 long_limit)
-                fits &= (long_end == long_limit and out_long[start] >= 0
-                         and (long_limit - 1)[0] < n_columns)
+            end, limit = &out[0] + start, &out[0] + out_indptr[i + 1]
+            for k in range(first_column.shape[0] - 1):
+                end = sklb_combine(&by, row, n, 0, shortest + k, <uint64_t> first_column[k], 0,
+                                   end, limit)
+            # Columns ascend, so the first and the last one tell.
+            fits &= end == limit and out[start] >= 0 and (limit - 1)[0] < n_columns
     require(fits, "a sample has another number of conjunctions than was counted")
 
 
@@ -187,26 +162,21 @@ def count_level(const int32_t[:, ::1] parents, const int64_t[::1] child_start,
 
 def visit_level(const int32_t[:, ::1] parents, const int64_t[::1] child_start,
                 const int32_t[::1] children, const uint64_t[:, :, ::1] blocks,
-                int64_t first_column, int64_t[::1] cursors, int32_t[::1] out_short,
-                int64_t[::1] out_long):
+                int64_t first_column, int64_t[::1] cursors, int32_t[::1] out):
     """Write the columns of the children at their rows' cursors, and move these on.
 
-    With both outputs empty the cursors only move. There are ``BLOCK_ROWS`` cursors for
+    With an empty output the cursors only move. There are ``BLOCK_ROWS`` cursors for
     each block.
     """
     cdef:
         Py_ssize_t b
         sklb_children level
-        int32_t *as_short = &out_short[0] if out_short.shape[0] else NULL
+        int32_t *columns = &out[0] if out.shape[0] else NULL
     if children.shape[0] == 0:
         return
     require(cursors.shape[0] >= blocks.shape[0] << 9, "there is not one cursor for each sample")
     level = level_of(parents, child_start, children, blocks)
     with nogil:
         for b in range(blocks.shape[0]):
-            if out_long.shape[0]:
-                sklb_visit_level_long(&level, &blocks[b, 0, 0], first_column,
-                                      &cursors[b << 9], &out_long[0], out_long.shape[0])
-            else:
-                sklb_visit_level_short(&level, &blocks[b, 0, 0], first_column,
-                                       &cursors[b << 9], as_short, out_short.shape[0])
+            sklb_visit_level(&level, &blocks[b, 0, 0], first_column, &cursors[b << 9], columns,
+                             out.shape[0])

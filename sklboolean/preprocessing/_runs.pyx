@@ -4,10 +4,6 @@ from libc.stdint cimport int32_t, int64_t
 
 from sklboolean._core._checks cimport require, sklb_all_below, sklb_is_indptr
 
-ctypedef fused index_t:
-    int32_t
-    int64_t
-
 # So many columns are written at once; those too many are overwritten by what follows.
 cdef enum:
     WIDTH = 8
@@ -15,13 +11,13 @@ cdef enum:
 
 cdef void fill(const int32_t[:, ::1] codes, const int64_t[::1] starts,
                const int32_t[::1] first, const int32_t[::1] length,
-               index_t[::1] indptr, index_t[::1] indices) noexcept nogil:
+               int32_t[::1] indptr, int32_t[::1] indices) noexcept nogil:
     """Write the runs of all samples. ``indices`` has room for all of them."""
     cdef:
         Py_ssize_t i, j, k, n_samples = codes.shape[1], n_columns = codes.shape[0]
         int64_t place, at = 0, safe = indices.shape[0] - WIDTH
         int32_t column
-        index_t *out
+        int32_t *out
     indptr[0] = 0
     for i in range(n_samples):
         for j in range(n_columns):
@@ -30,14 +26,14 @@ cdef void fill(const int32_t[:, ::1] codes, const int64_t[::1] starts,
             if at <= safe:
                 out = &indices[at]
                 for k in range(WIDTH):
-                    out[k] = <index_t> (column + k)
+                    out[k] = column + <int32_t> k
                 for k in range(WIDTH, length[place]):
-                    out[k] = <index_t> (column + k)
+                    out[k] = column + <int32_t> k
             else:
                 for k in range(length[place]):
-                    indices[at + k] = <index_t> (column + k)
+                    indices[at + k] = column + <int32_t> k
             at += length[place]
-        indptr[i + 1] = <index_t> at
+        indptr[i + 1] = <int32_t> at
 
 
 def runs_to_csr(const int32_t[:, ::1] codes, const int64_t[::1] starts,
@@ -60,7 +56,7 @@ def runs_to_csr(const int32_t[:, ::1] codes, const int64_t[::1] starts,
     Returns
     -------
     indptr, indices : ndarray
-        Of int32, or of int64 for 2**31 entries and more.
+        Of int32; more than 2**31 - 1 entries are an error.
     """
     cdef:
         Py_ssize_t i, j, k, n_samples = codes.shape[1], n_parts = codes.shape[0]
@@ -82,18 +78,12 @@ def runs_to_csr(const int32_t[:, ::1] codes, const int64_t[::1] starts,
                 for i in range(n_samples):
                     total += length[starts[j] + codes[j, i]]
     require(fits, "a sample has a run that does not exist")
-    dtype = "int32" if total < 2**31 else "int64"
-    indptr = allocate(n_samples + 1, dtype)
-    indices = allocate(total, dtype)
-    cdef:
-        int32_t[::1] indptr_short, indices_short
-        int64_t[::1] indptr_long, indices_long
-    if total < 2**31:
-        indptr_short, indices_short = indptr, indices
-        with nogil:
-            fill(codes, starts, first, length, indptr_short, indices_short)
-    else:
-        indptr_long, indices_long = indptr, indices
-        with nogil:
-            fill(codes, starts, first, length, indptr_long, indices_long)
+    if total >= 2**31:
+        raise ValueError(
+            f"The sparse output would have {total} entries, more than 32-bit indices can "
+            "number. Transform fewer samples at a time.")
+    indptr, indices = allocate(n_samples + 1, "int32"), allocate(total, "int32")
+    cdef int32_t[::1] indptr_view = indptr, indices_view = indices
+    with nogil:
+        fill(codes, starts, first, length, indptr_view, indices_view)
     return indptr, indices

@@ -37,26 +37,22 @@ static void sklb_count_row(const int32_t *row, int64_t n, const int32_t *next, i
  * where the next number goes, at most `limit`. `number` is the prefix's part, `free` the
  * first literal outside its groups. Numbers are added without a sign: those of damaged
  * arrays may pass 64 bits, and the caller refuses them. */
-#define SKLB_DEFINE_COMBINE(NAME, INDEX)                                                       \
-    static INDEX *NAME(const sklb_numbering *by, const int32_t *row, int64_t n, int64_t t,     \
-                       int64_t missing, uint64_t number, int64_t free, INDEX *out,             \
-                       INDEX *limit) {                                                         \
-        const int64_t *tail = by->tail + missing * (by->n_literals + 1);                       \
-        while (t < n && row[t] < free) t++;                                                    \
-        if (missing == 1) {                                                                    \
-            if (n - t > limit - out) n = t + (limit - out);                                    \
-            uint64_t base = number - (uint64_t)free;                                           \
-            for (; t < n; t++) *out++ = (INDEX)(base + (uint64_t)row[t]);                      \
-            return out;                                                                        \
-        }                                                                                      \
-        for (; t + missing <= n; t++)                                                          \
-            out = NAME(by, row, n, t + 1, missing - 1,                                         \
-                       number + (uint64_t)tail[free] - (uint64_t)tail[row[t]],                 \
-                       by->next[row[t]], out, limit);                                          \
-        return out;                                                                            \
+static int32_t *sklb_combine(const sklb_numbering *by, const int32_t *row, int64_t n, int64_t t,
+                             int64_t missing, uint64_t number, int64_t free, int32_t *out,
+                             int32_t *limit) {
+    const int64_t *tail = by->tail + missing * (by->n_literals + 1);
+    while (t < n && row[t] < free) t++;
+    if (missing == 1) {
+        if (n - t > limit - out) n = t + (limit - out);
+        uint64_t base = number - (uint64_t)free;
+        for (; t < n; t++) *out++ = (int32_t)(base + (uint64_t)row[t]);
+        return out;
     }
-
-SKLB_DEFINE_COMBINE(sklb_combine_short, int32_t)
-SKLB_DEFINE_COMBINE(sklb_combine_long, int64_t)
+    for (; t + missing <= n; t++)
+        out = sklb_combine(by, row, n, t + 1, missing - 1,
+                           number + (uint64_t)tail[free] - (uint64_t)tail[row[t]],
+                           by->next[row[t]], out, limit);
+    return out;
+}
 
 #endif

@@ -83,27 +83,23 @@ static void sklb_count_level(const sklb_children *level, const uint64_t *block,
 
 /* For each row of the block in which a child holds: with `out`, write the child's column
  * at the row's cursor. The cursor goes on by one either way. */
-#define SKLB_DEFINE_VISIT_LEVEL(NAME, INDEX)                                                   \
-    static void NAME(const sklb_children *level, const uint64_t *block, int64_t first_column,     \
-                     int64_t *cursors, INDEX *out, int64_t n_out) {                                           \
-        uint64_t cover[SKLB_BLOCK_WORDS];                                                      \
-        for (int64_t p = 0; p < level->n_parents; p++) {                                       \
-            if (!sklb_cover(level, p, block, cover)) continue;                                 \
-            for (int64_t c = level->child_start[p]; c < level->child_start[p + 1]; c++) {      \
-                const uint64_t *literal =                                                      \
-                    block + (int64_t)level->children[c] * SKLB_BLOCK_WORDS;                    \
-                for (int w = 0; w < SKLB_BLOCK_WORDS; w++)                                     \
-                    for (uint64_t rows = cover[w] & literal[w]; rows; rows &= rows - 1) {      \
-                        int64_t *cursor = cursors + 64 * w + sklb_lowest_bit(rows);            \
-                        if (out && (uint64_t)*cursor < (uint64_t)n_out)                        \
-                            out[*cursor] = (INDEX)(first_column + c);                     \
-                        ++*cursor;                                                             \
-                    }                                                                          \
-            }                                                                                  \
-        }                                                                                      \
+static void sklb_visit_level(const sklb_children *level, const uint64_t *block,
+                             int64_t first_column, int64_t *cursors, int32_t *out,
+                             int64_t n_out) {
+    uint64_t cover[SKLB_BLOCK_WORDS];
+    for (int64_t p = 0; p < level->n_parents; p++) {
+        if (!sklb_cover(level, p, block, cover)) continue;
+        for (int64_t c = level->child_start[p]; c < level->child_start[p + 1]; c++) {
+            const uint64_t *literal = block + (int64_t)level->children[c] * SKLB_BLOCK_WORDS;
+            for (int w = 0; w < SKLB_BLOCK_WORDS; w++)
+                for (uint64_t rows = cover[w] & literal[w]; rows; rows &= rows - 1) {
+                    int64_t *cursor = cursors + 64 * w + sklb_lowest_bit(rows);
+                    if (out && (uint64_t)*cursor < (uint64_t)n_out)
+                        out[*cursor] = (int32_t)(first_column + c);
+                    ++*cursor;
+                }
+        }
     }
-
-SKLB_DEFINE_VISIT_LEVEL(sklb_visit_level_short, int32_t)
-SKLB_DEFINE_VISIT_LEVEL(sklb_visit_level_long, int64_t)
+}
 
 #endif

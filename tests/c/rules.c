@@ -50,7 +50,7 @@ static void check_level(int path, int64_t length) {
     memset(cursors, 0, sizeof(cursors));
     sklb_children level = {N_PARENTS, length, parents, starts, children};
     sklb_count_level(&level, block, supports);
-    sklb_visit_level_short(&level, block, 0, cursors, NULL, 0);
+    sklb_visit_level(&level, block, 0, cursors, NULL, 0);
     for (int64_t c = 0; c < N_PARENTS * N_CHILDREN; c++) {
         int64_t support = c;
         for (int row = 0; row < 64 * SKLB_BLOCK_WORDS; row++) {

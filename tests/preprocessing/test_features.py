@@ -180,17 +180,6 @@ def test_only_columns_that_are_made_are_counted():
         features.fit(np.eye(3, 80))
 
 
-def test_more_entries_than_int32_counts_have_long_indices(monkeypatch):
-    X = np.random.default_rng(1).random((50, 12)) < 0.5
-    features = ConjunctionFeatures(max_literals=3).fit(X)
-    expected = features.transform(X)
-    monkeypatch.setattr(enumeration, "LARGEST_INDEX", 100)
-    output = features.transform(X)
-    assert expected.indices.dtype == np.int32
-    assert output.indices.dtype == np.int64
-    np.testing.assert_array_equal(output.toarray(), expected.toarray())
-
-
 @pytest.mark.parametrize("monotone", [False, True])
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("kind", [np.array, sparse.csr_array])

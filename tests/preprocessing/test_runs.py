@@ -76,3 +76,10 @@ def test_sparse_output_is_the_dense_one(n_bins, complement):
         assert found.has_canonical_format
         assert found.dtype == bool
         np.testing.assert_array_equal(found.toarray(), bits)
+
+
+def test_more_entries_than_32_bits_number_are_refused():
+    codes = np.zeros((1, 2**16), dtype=np.int32)
+    first, length = np.array([[0], [2**15]], dtype=np.int32)
+    with pytest.raises(ValueError, match=r"2147483648 entries.*fewer samples"):
+        runs_to_csr(codes, np.array([0, 1]), first, length, 2**15, np.empty)
