@@ -26,6 +26,7 @@ from sklboolean.rules._gain_search import (
     GainSearch,
     any_satisfied,
 )
+from sklboolean.rules._rule_samples import RuleSamples
 from sklboolean.rules._rule_set import DNF, RuleEnsemble, partial_scores, with_precision
 
 # Maximum number of rules in an ensemble.
@@ -199,8 +200,9 @@ def _best_dnf(dual, samples, positive, labels, binarize, params):
     words, weights = as_words(samples), np.ones(len(positive))
     searches = {}
     for penalty, sign in product(params.penalties, (1, -1)):
-        goal = positive == (sign == 1), weights, (1, 0), penalty, params
-        searches[penalty, sign] = GainSearch(words, dual.n_features, *goal)
+        is_label = positive == (sign == 1)
+        goal = RuleSamples(words, is_label, weights, dual.n_features, 2)
+        searches[penalty, sign] = GainSearch(goal, (1, 0), penalty, params)
     candidates = []
     for price, ((_, sign), search) in product(params.literal_costs, searches.items()):
         conjunctions = [literals for literals, _ in search.rule_list(price)]

@@ -17,6 +17,7 @@ for each literal. The search for conjunctions looks for the largest gain itself.
 # `is_left` marks samples and has shape (n_samples,). Equal gains are decided for the
 # shorter conjunction, then for the first, so that lists do not depend on `n_jobs`.
 
+from copy import copy
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from time import monotonic
@@ -131,25 +132,18 @@ class GainSearch:
 
     Parameters
     ----------
-    X : ndarray of uint64 words
-        Boolean samples.
-    n_features : int
-    codes : ndarray of shape (n_samples,)
-        The class number that a rule should predict for each sample.
-    weights : ndarray of shape (n_samples,), float64
+    samples : RuleSamples
+        The class numbers are those that a rule should predict.
     order : sequence of int
         Class numbers. Classes take turns; the last one gets no rules.
     penalty : float
     params : GainParams
-    search : ConjunctionSearch or None
-        The same samples laid out, where several lists are searched for in them.
     """
 
-    def __init__(
-        self, X, n_features, codes, weights, order, penalty, params, search=None
-    ):
-        self.search = search or params.conjunction_search(X, n_features)
-        self.codes, self.weights, self.order = codes, weights, order
+    def __init__(self, samples, order, penalty, params):
+        # Layouts are shared, but not what a search notes about its races.
+        self.search = copy(samples.search(params))
+        self.codes, self.weights, self.order = samples.codes, samples.weights, order
         self.penalty, self.params = penalty, params
         # Conjunctions by class and samples; the gains and sums are of one class.
         self.best_by_goal = {}

@@ -31,6 +31,7 @@ from sklboolean.rules._gain_search import (
     WIDTH,
     DecisionList,
     GainParams,
+    GainSearch,
     most_near,
 )
 from sklboolean.rules._rule_samples import RuleSamples
@@ -361,7 +362,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
 
         def costs_of_group(uses_model, order, penalty, literal_costs):
             samples = samples_by_trust[uses_model]
-            gains = samples.gain_search(order, penalty, params)
+            gains = GainSearch(samples, order, penalty, params)
             costs = gains.costs(literal_costs, cost_of)
             return {
                 Setting(uses_model, order, penalty, literal_cost): cost
@@ -411,7 +412,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         if setting.uses_model:
             self.estimator_ = self._fit_model(samples, rng)
             trusted = self._trusted(self.estimator_, samples)
-        gains = trusted.gain_search(setting.order, setting.penalty, params)
+        gains = GainSearch(trusted, setting.order, setting.penalty, params)
         rules = gains.rule_list(setting.literal_cost)
         # Rules learn from trusted samples, and are counted on all of them.
         decisions = samples.decisions([literals for literals, _ in rules])

@@ -1,6 +1,5 @@
 """The samples of a rule list, and what it decides about them."""
 
-from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -8,7 +7,7 @@ import numpy as np
 
 from sklboolean._core.bits import unpack_words
 from sklboolean._core.held_out import stratified_folds
-from sklboolean.rules._gain_search import GainSearch, first_satisfied
+from sklboolean.rules._gain_search import first_satisfied
 
 # Samples whose labels a model predicts at a time.
 PREDICTED = 2**16
@@ -49,8 +48,8 @@ class RuleSamples:
         The class number of each sample.
     weights : ndarray of shape (n_samples,), float64
     n_features, n_classes : int
-    searches : dict
-        The samples laid out for searches. Others with the same words share it.
+    searches : list
+        The samples laid out for searches, if any. Others with the same words share it.
     """
 
     words: np.ndarray
@@ -58,7 +57,7 @@ class RuleSamples:
     weights: np.ndarray
     n_features: int
     n_classes: int
-    searches: dict = field(default_factory=dict)
+    searches: list = field(default_factory=list)
 
     def __len__(self):
         return len(self.codes)
@@ -108,14 +107,6 @@ class RuleSamples:
     def search(self, params):
         """Lay out the samples for searches, once."""
         if not self.searches:
-            self.searches["all"] = params.conjunction_search(
-                self.words, self.n_features
-            )
-        return self.searches["all"]
-
-    def gain_search(self, order, penalty, params):
-        """Prepare a search for rule lists."""
-        return GainSearch(
-            self.words, self.n_features, self.codes, self.weights, order, penalty,
-            params, copy(self.search(params)),
-        )  # fmt: skip
+            search = params.conjunction_search(self.words, self.n_features)
+            self.searches.append(search)
+        return self.searches[0]

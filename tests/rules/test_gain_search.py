@@ -35,9 +35,8 @@ def test_each_rule_has_the_largest_gain_of_all(
     codes = rng.integers(0, n_classes, 25)
     weights = rng.integers(0, 4, 25) / 4
     order = tuple(rng.permutation(n_classes).tolist())
-    search = GainSearch(
-        pack_dense(X), 4, codes, weights, order, penalty, params(monotone=monotone)
-    )
+    samples = RuleSamples(pack_dense(X), codes, weights, 4, n_classes)
+    search = GainSearch(samples, order, penalty, params(monotone=monotone))
     # Searches that an earlier list has kept must not change a list.
     search.rule_list(4.0)
     rules = search.rule_list(price)
@@ -73,7 +72,8 @@ def test_each_rule_has_the_largest_gain_of_all(
 def test_of_equal_gains_the_shorter_conjunction_wins():
     X = np.array([[1, 1], [1, 1], [0, 0]])
     codes, weights = np.array([1, 1, 0]), np.ones(3)
-    search = GainSearch(pack_dense(X), 2, codes, weights, (1, 0), 1.0, params())
+    samples = RuleSamples(pack_dense(X), codes, weights, 2, 2)
+    search = GainSearch(samples, (1, 0), 1.0, params())
     assert search.rule_list(0.0) == [(((0, True),), 1)]
 
 
@@ -82,13 +82,15 @@ def test_limits_of_rules_and_time():
     codes = np.repeat([1, 0], 4)
     X, codes = np.tile(X, (3, 1)), np.tile(codes, 3)
     weights = np.ones(24)
-    arguments = pack_dense(X), 8, codes, weights, (1, 0), 1.0
-    options = {"max_literals": 1, "monotone": True}
-    assert len(GainSearch(*arguments, params(**options)).rule_list(1.0)) == 4
-    options["max_rules"] = 2
-    assert len(GainSearch(*arguments, params(**options)).rule_list(1.0)) == 2
-    options |= {"max_rules": 4, "time_limit": 1e-6}
-    assert len(GainSearch(*arguments, params(**options)).rule_list(1.0)) <= 1
+    samples = RuleSamples(pack_dense(X), codes, weights, 8, 2)
+
+    def n_rules(**limits):
+        settings = params(max_literals=1, monotone=True, **limits)
+        return len(GainSearch(samples, (1, 0), 1.0, settings).rule_list(1.0))
+
+    assert n_rules() == 4
+    assert n_rules(max_rules=2) == 2
+    assert n_rules(time_limit=1e-6) <= 1
 
 
 @pytest.mark.parametrize(("behind", "n_tried"), [(119.0, 4), (122.0, 3)])
@@ -96,10 +98,9 @@ def test_prices_below_one_that_is_far_behind_are_not_tried(
     behind, n_tried, monkeypatch
 ):
     """Two standard deviations, which are about the root of the number of errors."""
-    search = GainSearch(
-        pack_dense(np.eye(2, dtype=bool)), 2, np.arange(2), np.ones(2), (0, 1), 1.0,
-        params(),
-    )  # fmt: skip
+    words = pack_dense(np.eye(2, dtype=bool))
+    samples = RuleSamples(words, np.arange(2), np.ones(2), 2, 2)
+    search = GainSearch(samples, (0, 1), 1.0, params())
     monkeypatch.setattr(search, "rule_list", lambda price, n_revisions: [price])
     cost = {64: 105.0, 16: 99.0, 4: behind, 1: 0.0}
     found = search.costs([1, 16, 4, 64], lambda rules, default: cost[rules[0]])
