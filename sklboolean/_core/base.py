@@ -47,6 +47,11 @@ from sklboolean._core.progress import (
 from sklboolean._core.weights import checked_weights, class_weights
 
 
+# The life cycle of a fit. `IncrementalClassifier`: check, encode the labels, train a
+# copy of the state, store it. `OnlineClassifier` adds epochs, warm starts, sizes of
+# updates, partitions and calibration; its `_learn` is the order of all of it. A
+# subclass only trains states. Invariant: an estimator is either as it was before the
+# call or wholly fitted (`restore_on_error`), and a state that is stored is not changed.
 @contextmanager
 def restore_on_error(estimator):
     """Restore an estimator's attributes when fitting it fails."""
@@ -423,6 +428,8 @@ class OnlineClassifier(
         info.schema.set_attributes(worker)
         return worker
 
+    # Iterative parameter mixing (McDonald, Hall, Mann 2010, Figure 3): each epoch
+    # trains every partition from the same state, and averages.
     def _train_partitions(self, parallel, sources, infos, state):
         """Run epochs over the partitions, averaging the states after each."""
         n_samples = [info.n_samples for info in infos]
@@ -480,6 +487,8 @@ class OnlineClassifier(
         multiplied by the ratio of the two models' mean absolute scores on samples that
         both were trained on. Neither the model nor the user's random numbers change.
         """
+        # Scores of samples that a model was trained on are too good for calibration. A
+        # second, cheaper model scores samples that it was not trained on.
         second, (step, fewer_passes) = copy(self), self._second_model
         if one_pass or self.max_iter == 1:
             step = 8

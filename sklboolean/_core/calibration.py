@@ -106,9 +106,11 @@ def fit_slope(scores, codes, weights=None):
         return 1.0
     weights = np.ones(len(scores)) if weights is None else weights
     typical = float((weights @ np.abs(scores)).mean() / weights.sum())
-    # The smallest float stands for a tie; it is no scale.
+    # Scores that are all 0, or the smallest float in place of 0 (a tie), have no scale.
     if not typical > np.finfo(np.float64).tiny:
         return 1.0
+    # gains is the slope of the loss at 0, squares its curvature for two classes; leads
+    # is how far the own class leads: shape (n,) or (n, n_classes).
     scaled = scores / typical
     if scores.ndim == 1:
         leads = np.where(codes == 1, scaled, -scaled)

@@ -1,5 +1,14 @@
 """Elimination: learn one conjunction by dropping what positive samples contradict."""
 
+# Elimination: start from all literals; each positive sample removes those that are
+# false in it. What is left is the longest conjunction that accepts all positive
+# samples, so a negative sample that it accepts contradicts every conjunction. literals
+# is one row of packed words; of both signs, the positive literals first, then the
+# negated ones.
+# A disjunction is the negation of a conjunction of negations: samples, labels and
+# scores are flipped. At most one mistake for each removed literal: n + 1 (Valiant
+# 1984).
+
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -56,6 +65,7 @@ class EliminationState:
             Mistakes when every sample is predicted before its label is used.
         """
         narrowed = np.where(positive[:, None], literals, EVERY_BIT)
+        # path[i] has the literals that are left before sample i.
         path = np.bitwise_and.accumulate(np.vstack([self.literals, narrowed]), axis=0)
         accepted = ((literals & path[:-1]) == path[:-1]).all(axis=1)
         self.literals = path[-1]

@@ -74,6 +74,8 @@ class LearnedConjunction:
         return f"LearnedConjunction({text!r}, n_examples={self.n_examples})"
 
 
+# n queries: flipping one bit of an accepted sample is rejected exactly if a literal of
+# the conjunction is on that bit (Angluin 1988).
 def learn_conjunction_by_queries(oracle, n_features, *, positive_example=None):
     """Learn a conjunction from membership queries.
 
@@ -135,6 +137,8 @@ def learn_conjunction_by_queries(oracle, n_features, *, positive_example=None):
     )
 
 
+# Two accepted samples that differ in all free features, and for each literal a sample
+# in which it alone is false: k + 2 labels that no other conjunction fits.
 def teaching_set(positive, negative, n_features) -> tuple[np.ndarray, np.ndarray]:
     """Choose samples that teach a conjunction.
 
@@ -315,6 +319,7 @@ def learn_conjunction_from_examples(
         def draw(rng):
             return rng.random_sample(n) < probability
 
+    # As in `ConjunctionClassifier`: accepted samples remove the literals false in them.
     true, false = np.ones(n, dtype=bool), np.ones(n, dtype=bool)
     for _example in range(n_examples):
         row = _as_row(draw(rng), n, "draw")

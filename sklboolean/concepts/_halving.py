@@ -1,5 +1,12 @@
 """Halving: the majority vote of all hypotheses that have not erred."""
 
+# A set of hypotheses is a row of packed bits, one bit for each of n_hypotheses. For a
+# sample, `hypotheses.accepting` computes the set that accepts it; the vote is the size
+# of its intersection with the consistent set. A mistake of the vote removes at least
+# half of that set: at most log2(n_hypotheses) mistakes (Littlestone 1988). If no
+# hypothesis is left, all vote with the weight 2**-mistakes (Littlestone, Warmuth 1994);
+# mistakes are counted in bit planes (`MistakeCounts`).
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -119,6 +119,7 @@ def gather(solutions, numbers):
     coef : ndarray of shape (n_scores, n_support), float64
     intercept : ndarray of shape (n_scores,), float64
     """
+    # The support is the union over all scores; coef has zeros where one score has none.
     used = np.zeros(len(numbers), dtype=bool)
     for samples, solution in solutions:
         used[samples[solution.coef != 0]] = True
@@ -157,6 +158,7 @@ def scores_of_classes(scores, pairs):
     step = max(1, ENTRIES_AT_A_TIME // columns_of_class.size)
     for first in range(0, len(scores), step):
         pair_scores = scores[first : first + step]
+        # A pair's score is for its second class, and minus it for the first.
         both = np.concatenate([-pair_scores, pair_scores], axis=1)
         both[:, columns_of_class].min(axis=2, out=smallest[first : first + step])
     return smallest

@@ -13,6 +13,11 @@ counts in int64, which is exact. What remains is one product of Python integers 
 count that occurs.
 """
 
+# A table is made of one of three forms: integers or fractions by Newton's differences
+# (`newton_values`), powers 2**s + c, or geometric values (1 + decay)**s - c with 256
+# spare bits. All of them give `numerator(s)`, an exact integer over 2**scale, and
+# correctly rounded (mantissa, exponent) for s = 0 ... max_count.
+
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
@@ -234,6 +239,8 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
     q = bottom.bit_length() - 1  # decay = top / 2**q
     remedy = f"{smaller_values(decay)} or normalize=True"
     scale, options = q * longest, {"remedy": remedy}
+    # Without a bound that matters the sum has a closed form, and lengths below the
+    # minimum are subtracted from it.
     is_bounded = longest < max_count
     if is_bounded:
         lengths = range(min_literals, longest + 1)
@@ -277,6 +284,7 @@ def newton_values(weights, max_count):
     ``weights[l]`` is the l-th difference of g at 0, so that each difference is the sum
     of the next higher one (Newton). There are at most ``max_count + 1`` weights.
     """
+    # The highest difference is constant; each pass sums it up once more.
     *lower, highest = weights
     values = [highest] * (max_count + 1 - len(lower))
     for weight in reversed(lower):

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""The perceptron's decisions, one example after the other, on scores kept ready.
+"""The perceptron's decisions, one sample after the other, on scores kept ready.
 
-``scores[k, j]`` is the score of example j under hypothesis k: one row for two classes,
+``scores[k, j]`` is the score of sample j under hypothesis k: one row for two classes,
 one for each class otherwise. When scores may be rounded, as many rows again hold the
 sums of absolute terms; a decision within ``slack`` of them is left to the caller, and
 so is one within ``margin_slack`` of a margin, relative to it.
@@ -24,8 +24,8 @@ cdef inline double bound(const double[:, ::1] scores, Py_ssize_t k, Py_ssize_t j
     return slack * scores[n_scores + k, j] + 2.0 ** -950 if slack > 0 else 0.0
 
 
-cdef class ScoredExamples:
-    """Examples of a training call with their scores, and what decides about each one."""
+cdef class ScoredSamples:
+    """Samples of a training call with their scores, and what decides about each one."""
     cdef:
         double[:, ::1] scores
         const int32_t[::1] codes
@@ -96,10 +96,10 @@ cdef class ScoredExamples:
         return UPDATE if f < margin else PASS
 
     def next_update(self, Py_ssize_t start):
-        """Return (position, decision, rival) of the first example that is not passed."""
+        """Return (position, decision, rival) of the first sample that is not passed."""
         cdef Py_ssize_t j, rival = 0
         cdef Decision decision = PASS
-        require(start >= 0, "the examples begin at 0")
+        require(start >= 0, "the samples begin at 0")
         with nogil:
             for j in range(start, self.codes.shape[0]):
                 decision = self.decide(j, &rival)
@@ -111,12 +111,12 @@ cdef class ScoredExamples:
 
     def run(self, const double[:, ::1] K, const int64_t[::1] weights,
             int64_t[:, ::1] deltas, Py_ssize_t start, int forced, Py_ssize_t forced_rival):
-        """Run the perceptron over the examples from ``start`` on.
+        """Run the perceptron over the samples from ``start`` on.
 
-        ``K`` is their kernel matrix. ``forced`` is the decision for the example
-        ``start`` when the caller took it (else -1). An update of hypothesis k on example
+        ``K`` is their kernel matrix. ``forced`` is the decision for the sample
+        ``start`` when the caller took it (else -1). An update of hypothesis k on sample
         j adds to ``deltas[k, j]`` and to the scores. Returns (position, number of
-        mistakes, number of updates); the position is before the end when that example is
+        mistakes, number of updates); the position is before the end when that sample is
         undecided.
         """
         cdef:
@@ -167,7 +167,7 @@ cdef class ScoredExamples:
 
 
 cdef class Hypotheses:
-    """The hypotheses of a run, which vote by the number of examples they survived.
+    """The hypotheses of a run, which vote by the number of samples they survived.
 
     ``survivals[0]`` belongs to the zero hypothesis, ``survivals[u + 1]`` to the one
     after update u, which added ``deltas[u] * K[:, rows[u]]`` to score
@@ -196,7 +196,7 @@ cdef class Hypotheses:
 
     def vote(self, const double[:, ::1] K, int64_t[:, ::1] votes,
              unsigned char[::1] undecided):
-        """Let them vote on each row of a kernel matrix.
+        """Count their votes for each row of a kernel matrix.
 
         With one score a vote is +1 or -1 in ``votes[i, 0]``, otherwise it goes to the
         class of the largest score.

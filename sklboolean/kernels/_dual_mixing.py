@@ -15,7 +15,7 @@ from sklboolean._core.bits import as_csr, as_words
 from sklboolean.kernels._dual_training import RESOLUTION
 
 TOO_LONG = (
-    "The integer coefficients are too large to stay exact: too many examples for these "
+    "The integer coefficients are too large to stay exact: too many samples for these "
     "weights. Lower class_weight, sample_weight or max_iter, or use average=None."
 )
 
@@ -76,6 +76,7 @@ def mix_states(before, afters, updates, n_samples):
     -------
     state : DualState
     """
+    # Number the samples of all partitions as in one stream.
     first = before.n_seen if before.first_number is None else before.first_number
     n_seen = before.n_seen + sum(n_samples)
     supports = [before.support]
@@ -94,6 +95,7 @@ def mix_states(before, afters, updates, n_samples):
         coef += weight * union.spread(after.coef, number)
         summed += union.spread(after.summed(), number) - start
     coef = (coef + RESOLUTION // 2) // RESOLUTION
+    # The time sums with which `DualState.summed` gives this sum of hypotheses.
     time_sums = (n_seen + 1) * coef - summed
     if before.config.average != "mean":
         time_sums[:] = 0
@@ -124,6 +126,7 @@ def mixing_weights(updates):
     if not updates.any():
         updates = np.ones_like(updates)
     weights = RESOLUTION * updates // updates.sum()
+    # Whole shares add up to less than RESOLUTION, by less than one each.
     weights[np.argmax(weights)] += RESOLUTION - weights.sum()
     return weights
 

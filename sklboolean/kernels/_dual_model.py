@@ -1,5 +1,16 @@
 """A dual state prepared to score samples: sums over the support, and votes."""
 
+# Scores of queries z, in steps:
+# 1. The support samples are laid out once, and the queries for each call (`_lay_out`).
+# 2. sums = coef @ K(support, z) in float64, of shape (n_scores, n_queries).
+# 3. Where float64 does not hold all partial sums exactly, `rounding_slack` times the
+# sum of absolute terms bounds the error. Queries whose sign, or whose winner among
+# several classes, lies within the bound (`_rounded`) are scored again in Python
+# integers (`_exact_scores`). All others are right already.
+# 4. Scores are divided by 2**score_exponent, so that they are finite.
+# Votes run through the changes of the history for each query (`_vote`). A query on
+# which rounding might change one hypothesis is voted on again in integers.
+
 from functools import cached_property
 from math import frexp
 
@@ -176,12 +187,12 @@ class DualModel:
         """Count the votes of all hypotheses of one problem.
 
         With one score the votes are +1 and -1. With more, a vote goes to the class of
-        the largest score. A hypothesis votes once for each example that it survived.
+        the largest score. A hypothesis votes once for each sample that it survived.
         """
         positions, numbers, deltas, times = changes
         numbers = numbers * (n_scores > 1)
         # The zero hypothesis lasts until the first change; the hypothesis after a
-        # change is in force from that example on. Two changes at one time are one.
+        # change is in force from that sample on. Two changes at one time are one.
         edges = np.concatenate([times, [self.state.n_seen + 1]])
         survivals = np.diff(edges, prepend=1).astype(np.int64)
         table = evaluator.table

@@ -5,6 +5,18 @@ a function of one count its sign is exact: a float64 score within its rounding b
 0 (or of another class) is computed again in Python integers.
 """
 
+# One state holds all hypotheses of one training call, and none of them is stored.
+# 1. A change of size d to the coefficient of a support sample at time t (when sample
+# number t was seen, from 1 on) adds d to `coef` and d * t to `coef_time_sums`.
+# 2. The hypothesis after sample t counts once for every t, and the zero hypothesis too.
+# A change at time t is in force in n_seen - t + 1 of these n_seen + 1 hypotheses, so
+# their sum is (n_seen + 1) * coef - coef_time_sums (`summed`): integers.
+# 3. Votes need each hypothesis: `update_history` lists all changes in order.
+# Invariant: coef and coef_time_sums are int64 of shape (n_scores, n_support), over the
+# power of two `resolution`. Arrays are replaced and never changed, so a copy is
+# shallow.
+# Mean and votes: Freund, Schapire 1999. Kernels: Khardon, Roth, Servedio 2001.
+
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -73,7 +85,7 @@ class DualState:
         Support position, hypothesis, change and time, in order; empty unless
         hypotheses vote.
     n_seen : int
-        Examples seen.
+        Samples seen.
     resolution : int
         Power of two: the coefficients are these integers divided by it.
     n_orders : int
@@ -159,7 +171,7 @@ class DualState:
     def summed(self):
         """Sum the coefficients of all hypotheses, shape (n_scores, n_support).
 
-        The hypothesis after example number t counts once for every t; the zero
+        The hypothesis after sample number t counts once for every t; the zero
         hypothesis takes part (Freund, Schapire 1999). A change at time t is in force
         in n_seen - t + 1 of them.
         """
@@ -180,6 +192,7 @@ class DualState:
         """
         if self.config.average != "mean":
             time_sums[:] = 0
+        # A sample stays if the last hypothesis, the mean or a vote needs it.
         needed = coef.any(axis=0) | time_sums.any(axis=0)
         history = self.update_history
         if self.config.average == "voted":
@@ -191,6 +204,7 @@ class DualState:
                 histories += [np.vstack([c[:2] + offset, c[2:]]) for c in run.changes]
             history = np.concatenate(histories, axis=1)
             needed[history[0]] = True
+            # Positions are those among the samples that stay.
             history[0] = (np.cumsum(needed) - 1)[history[0]]
         table = None if table is None else table[needed]
         sums = {"coef": coef[:, needed], "coef_time_sums": time_sums[:, needed]}

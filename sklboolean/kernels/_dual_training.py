@@ -1,16 +1,30 @@
 """The dual perceptron's training loop, for any kernel and without a Gram matrix.
 
-Without a limit on the support, every example has an up-to-date score. Examples are
+Without a limit on the support, every sample has an up-to-date score. Samples are
 taken in blocks: inside a block one kernel block serves all updates; what the block
-learned is then added to the scores of all other examples at once. An example that no
+learned is then added to the scores of all other samples at once. A sample that no
 update changes costs one comparison. With a limit, scores are computed from the few
-support samples for a window of examples at a time, so that a removal costs no more than
+support samples for a window of samples at a time, so that a removal costs no more than
 an addition.
 
 Coefficients are integers (over `RESOLUTION` with class weights). Where float64 could
 round a score, the sum of absolute terms is kept with it. A decision within the rounding
 bound is taken with exact integers.
 """
+
+# An epoch of `DualRun`, in steps (n new samples, in a given order):
+# 1. scores, of shape (n_scores, n), are up to date for all samples. Where sums may be
+# rounded, as many rows again hold the sums of absolute terms.
+# 2. `ScoredSamples.next_update` passes over the samples that need no update.
+# 3. At the first one that does, a block of BLOCK samples begins. K is the kernel matrix
+# of the block. `ScoredSamples.run` runs the perceptron over it and adds the row of K of
+# each update to the scores of the block.
+# 4. A decision within the rounding bound stops the loop. `_decide_exactly` takes it
+# from Python integers, and the loop goes on from there.
+# 5. `evaluator.add` adds the changes of the block to the scores of all other samples.
+# Invariant: after each block, coef and time_sums are those of the perceptron that sees
+# one sample after the other, and scores = coef @ K.
+# Mean and votes: Freund, Schapire 1999. Budget: Cavallanti, Cesa-Bianchi, Gentile 2007.
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,7 +35,7 @@ from sklboolean._core._popcount import PANEL
 from sklboolean._core.base import History
 from sklboolean._core.progress import SILENT
 from sklboolean.kernels._count_table import rounding_slack
-from sklboolean.kernels._dual import ScoredExamples
+from sklboolean.kernels._dual import ScoredSamples
 
 RESOLUTION = 2**16
 BLOCK = 8 * PANEL
@@ -67,7 +81,7 @@ class UpdateRule:
             Scores times ``2**scale * resolution``.
         scale : int
         code : int
-            Class of the example.
+            Class of the sample.
         own_value : int
             K(x, x) * 2**scale.
 
@@ -87,6 +101,7 @@ class UpdateRule:
         if wrong:
             return MISTAKE, rival
         margin = Fraction(self.margin) * self.resolution
+        # lead < margin * sqrt(K(x, x)), compared as squares, which are exact.
         near = lead**2 < margin**2 * own_value * 2**scale
         return (UPDATE if near else 0), rival
 
@@ -146,7 +161,7 @@ class DualRun:
         Mistakes and updates by epoch.
     changes : list of ndarray of shape (4, n_changes), int64
         Row, hypothesis, change and time, in order. A change at time t was made when
-        example number t was seen, counted from 1.
+        sample number t was seen, counted from 1.
     """
 
     def __init__(self, evaluator, rule, task):
@@ -183,21 +198,22 @@ class DualRun:
                 break
 
     def _prepare(self, max_iter):
-        """Compute the scores of all examples before the first epoch."""
+        """Compute the scores of all samples before the first epoch."""
         n_old, table = self.n_old, self.evaluator.table
         total = self.task.largest_total(max_iter)
+        # Integers up to 2**53 need no bound; other kernels than tables have none.
         self.exact = table is not None and table.is_exact_in_float64(total)
         certified = table is not None and not self.exact
         n_terms = n_old + max_iter * len(self.codes)
         self.slack = rounding_slack(n_terms) if certified else 0.0
         height = self.rule.n_scores * (2 if certified else 1)
         self.scores = np.zeros((height, len(self.codes)))
-        self.examples = self.rows.take(slice(n_old, None)) if n_old else self.rows
+        self.new_rows = self.rows.take(slice(n_old, None)) if n_old else self.rows
         if n_old:
             old = slice(n_old)
             rows, terms = self.rows.take(old), self._terms(self.coef[:, old])
             self.evaluator.add_queries(
-                rows, terms, self.examples, self.scores, exact=self.exact
+                rows, terms, self.new_rows, self.scores, exact=self.exact
             )
 
     def _terms(self, coef):
@@ -206,16 +222,17 @@ class DualRun:
             coef = np.concatenate([coef, np.abs(coef)])
         return coef.astype(np.float64)
 
-    def _decide_exactly(self, held, row, code):
-        """Take a decision that rounding might get wrong, from the rows ``held``."""
+    def _decide_exactly(self, support, row, code):
+        """Take a decision that rounding might get wrong, from the rows ``support``."""
         evaluator = self.evaluator
-        values = evaluator.exact_scores(self.rows.take(held), self.coef[:, held], row)
+        rows, coef = self.rows.take(support), self.coef[:, support]
+        values = evaluator.exact_scores(rows, coef, row)
         own_value = evaluator.exact_diagonal(row)[0]
         return self.rule.decide(values, evaluator.table.scale, int(code), own_value)
 
     def _run_epoch(self, order, last):
-        """Show every example once, in the given order."""
-        rows = self.examples.take(order)
+        """Run the perceptron over all new samples, in the given order."""
+        rows = self.new_rows.take(order)
         columns = self.evaluator.columns(rows)
         scores = np.ascontiguousarray(self.scores[:, order])
         scored = self._scored(scores, order)
@@ -230,7 +247,7 @@ class DualRun:
             deltas = self._run_block(block_rows, order[block], scores, first, position)
             position = block.stop
             touched = np.flatnonzero(deltas.any(axis=0))
-            # In the last epoch the examples before the block are finished.
+            # In the last epoch the samples before the block are finished.
             skip = (0 if last else first, block.stop)
             changed_rows, terms = (
                 block_rows.take(touched),
@@ -242,12 +259,12 @@ class DualRun:
         self.scores[:, order] = scores
 
     def _scored(self, scores, numbers):
-        """Join the examples of these numbers with their scores."""
+        """Join the samples of these numbers with their scores."""
         data = scores, self.codes[numbers], self.margins[numbers]
-        return ScoredExamples(self.rule, *data, self.slack, self.margin_slack)
+        return ScoredSamples(self.rule, *data, self.slack, self.margin_slack)
 
     def _run_block(self, part, numbers, scores, first, position):
-        """Learn from a block; return the changes of its coefficients."""
+        """Run over a block; return the changes of its coefficients."""
         here = slice(first, first + len(part))
         K = self.evaluator.matrix(part, self.evaluator.columns(part))
         own_scores = np.ascontiguousarray(scores[:, here])
@@ -261,7 +278,7 @@ class DualRun:
             )
             self.history.mistakes[-1] += mistakes
             self.history.updates[-1] += updates
-            # An example occurs once in a block, so its time is its place.
+            # A sample occurs once in a block, so its time is its place.
             where, hypotheses = np.nonzero((deltas - recorded).T)
             rows, times = self.n_old + numbers[where], self.n_seen + first + where + 1
             changed = deltas[hypotheses, where]
@@ -300,7 +317,7 @@ class BudgetRun(DualRun):
         self.max_support, self.rng = max_support, rng
         # Earlier samples that this problem has learned from, also if only the mean
         # still needs them.
-        self.held = np.flatnonzero((self.coef != 0).any(0) | self.time_sums.any(0))
+        self.members = np.flatnonzero((self.coef != 0).any(0) | self.time_sums.any(0))
 
     def _prepare(self, max_iter):
         """Keep no scores: a removal would change them all."""
@@ -309,12 +326,12 @@ class BudgetRun(DualRun):
         position = 0
         while position < len(order):
             window = order[position : position + WINDOW]
-            n_passed = self._learn_first(window, position)
+            n_passed = self._update_first(window, position)
             position += len(window) if n_passed is None else n_passed + 1
 
-    def _learn_first(self, numbers, position):
-        """Learn from the window's first example that needs it; return its place."""
-        rule, table, members = self.rule, self.evaluator.table, self.held
+    def _update_first(self, numbers, position):
+        """Update on the window's first sample that needs it; return its index."""
+        rule, table, members = self.rule, self.evaluator.table, self.members
         rows, coef = self.rows.take(self.n_old + numbers), self.coef[:, members]
         total = int(np.abs(coef).sum(axis=1).max(initial=0))
         certified = table is not None and not table.is_exact_in_float64(total)
@@ -341,10 +358,12 @@ class BudgetRun(DualRun):
     def _update(self, row, delta, time):
         self.coef[:, row] += delta
         self.time_sums[:, row] += delta * time
-        if row not in self.held:
-            self.held = np.append(self.held, row)
-        if len(self.held) > self.max_support:
-            position = int(self.rng.randint(len(self.held)))
-            removed, self.held = self.held[position], np.delete(self.held, position)
+        if row not in self.members:
+            self.members = np.append(self.members, row)
+        if len(self.members) > self.max_support:
+            position = int(self.rng.randint(len(self.members)))
+            removed = self.members[position]
+            self.members = np.delete(self.members, position)
             self.coef[:, removed] = self.time_sums[:, removed] = 0
-            self.time_sums[:, self.held] = self.coef[:, self.held] * time
+            # The mean begins anew: as if all that is left had been added now.
+            self.time_sums[:, self.members] = self.coef[:, self.members] * time

@@ -6,6 +6,15 @@ works on bits in float64. `CallableEvaluator` calls the user's function. `GramEv
 reads a given matrix. Samples that are laid out offer ``len`` and ``take``.
 """
 
+# What the evaluators share. `layout(table, as_sparse)` returns the function that lays
+# samples out. Of a block, `matrix(rows, columns)` computes K of shape (n_rows,
+# n_columns), and `add(rows, coefficients, columns, scores, skip=)` adds coefficients @
+# K to scores of shape (n_scores, n_columns) outside the columns of skip. No caller
+# holds a whole kernel matrix: work is cut so that a block stays in a cache, threads
+# have enough to do, and interrupts are noticed.
+# Values of `CountEvaluator` are correctly rounded and its sums are the same in any cut,
+# because every sum is exact or bounded by `rounding_slack`.
+
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -276,6 +285,7 @@ class FormulaEvaluator(_MatrixEvaluator):
         if not out.size:
             return
         dense, n_words = columns.postings is None, rows.words.shape[1]
+        # Of a symmetric matrix of long samples one half is counted and mirrored.
         half = symmetric and dense and n_words >= MIRROR_WORDS
 
         def fill(first, last):
@@ -343,6 +353,8 @@ class CountEvaluator(FormulaEvaluator):
         super().__init__(None, n_features, n_jobs=n_jobs)
         self.table, self.shift = table, shift
         same = n_features if table.count == "same" else None
+        # Three forms of one function: a look-up table; 2**s + c, by setting bits of a
+        # float; a cubic in s for sums that float64 holds exactly, without a gather.
         is_small = table.max_count < SMALL_COUNTS
         is_power = not shift and table.power_constant is not None
         if is_power and not is_small and table.max_count <= 1000:

@@ -5,6 +5,15 @@ same levels are one sample whose weight is the number of copies: the likelihood 
 function of their mean, their weight and the sum of squares about the mean.
 """
 
+# For means m of distinct samples with weights w, noise s and kernel K, the covariance
+# is C = K + diag(s / w) + JITTER, and for each target
+# log evidence = -(m' C^-1 m + log det C + n log 2 pi) / 2 + what copies add.
+# Its derivative by a parameter p of the kernel is sum_ij F_ij dK_ij / dp with F = (c c'
+# - n_targets C^-1) / 2 and c = C^-1 m, shape (n_distinct, n_targets) (Rasmussen,
+# Williams 2006, equation 5.9). F is symmetric, so one half of it is read.
+# `maximize_evidence` climbs in logarithms, with a normal prior on each: first with one
+# relevance for all columns, then with one for each (L-BFGS-B).
+
 from dataclasses import dataclass, replace
 from math import comb
 
@@ -173,6 +182,7 @@ class Evidence:
         n_targets, noise = samples.means.shape[1], hyperparameters.noise
         K = self.pairs.matrix(hyperparameters.weights)
         factor, coef, value = factor_covariance(K, samples, noise)
+        # LAPACK's inverse in place of a solve: half the work, for one triangle.
         inverse = dpotri(factor, overwrite_c=True)[0].T  # up to the diagonal
         factors = (coef @ coef.T - n_targets * inverse) / 2
         kernel_part = self.pairs.gradient(hyperparameters.weights, factors)
@@ -211,6 +221,7 @@ def maximize_evidence(columns, samples, max_iter, report):
         distance = (trial - start) / scale
         try:
             value, gradient = evidence.value_and_gradient(trial)
+        # A step too far: the line search comes back.
         except LinAlgError:
             return 1e100, np.zeros(len(free))
         value -= (distance**2).sum() / 2

@@ -1,10 +1,15 @@
 """The dual perceptron of a kernel of single features, by one weight for each feature.
 
 Such a kernel is ``a0 + a1 * count``, so a score is a sum of weights over the true
-features of an example. An update changes the weights, and not the scores of all other
-examples, which are computed when it is their turn. All sums are integers that float64
+features of a sample. An update changes the weights, and not the scores of all other
+samples, which are computed when it is their turn. All sums are integers that float64
 holds, so decisions are those of `DualRun`.
 """
+
+# Invariant: `FeatureWeights` holds, for each score, sum_i c_i K(x_i, z) = constants +
+# weights @ z of all samples added so far, in shape (n_scores, n_bits), n_bits a
+# multiple of 64. A block of samples is scored by one matrix product with its unpacked
+# bits.
 
 import numpy as np
 
@@ -84,14 +89,14 @@ class FeatureRun(DualRun):
         self.slack, n_old = 0.0, self.n_old
         self.sums = FeatureWeights(self.evaluator, self.rows, self.rule.n_scores)
         self.sums.add(self.rows.take(slice(n_old)), self.coef[:, :n_old])
-        self.examples = self.rows.take(slice(n_old, None)) if n_old else self.rows
+        self.new_rows = self.rows.take(slice(n_old, None)) if n_old else self.rows
 
     def _run_epoch(self, order, last):
-        """Show every example once, in the given order."""
+        """Run the perceptron over all new samples, in the given order."""
         scores = np.empty((self.rule.n_scores, len(order)))
         for first in range(0, len(order), BLOCK):
             numbers = order[first : first + BLOCK]
-            block_rows = self.examples.take(numbers)
+            block_rows = self.new_rows.take(numbers)
             scores[:, first : first + BLOCK] = self.sums.scores(block_rows)
             deltas = self._run_block(block_rows, numbers, scores, first, first)
             touched = np.flatnonzero(deltas.any(axis=0))

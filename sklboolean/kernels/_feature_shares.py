@@ -7,6 +7,11 @@ samples with s common literals share, feature j of these literals gets
 ``(K(s) - K(0)) / s``, so no conjunction is ever listed.
 """
 
+# `self.shares[s]` is (K(s) - K(0)) / s over 2**exponent, computed from exact integers.
+# For a block of samples, counts of shape (n_block, n_support) look it up; literal j of
+# sample x then gets sum_i c_i shares[s_i] over the support samples that agree with x in
+# j: a product of (n_block, n_support) by (n_support, n_features).
+
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
@@ -82,6 +87,7 @@ class FeatureShares:
 
     def _of_literals(self, block, weights, samples):
         """Sum up weights of the support samples that agree with each literal."""
+        # Agreement in a true feature; for literals of both signs also in a false one.
         sums = weights @ samples
         shares = block * sums
         if not self.is_monotone:

@@ -48,6 +48,10 @@ class Levels:
 
 
 @dataclass(frozen=True)
+# A level is a pattern of the features of one column that occurs in the samples. codes,
+# uint16 of shape (n_columns, n_samples), number the levels; patterns[j], bool of shape
+# (n_levels, n_features of j), say what they are. A column of k thresholds has k + 1
+# levels, however many samples there are.
 class FrameColumns:
     """The features of each column, and which of them are thresholds.
 

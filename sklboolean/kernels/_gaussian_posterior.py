@@ -14,6 +14,13 @@ SAMPLES_AT_A_TIME = 1024
 KEPT_VALUES = 2**24
 
 
+# A posterior has the mean K(x, basis) @ coef and the variance k(x, x) - |K(x, basis) @
+# removed|^2 (+ |K(x, basis) @ added|^2 of a projected process).
+# `ExactProcess`: the basis is all samples, coef = (K + noise / w)^-1 m.
+# `ProjectedProcess`: functions are phi(x) @ beta with phi(x) = K(x, basis) root^-1,
+# root' root = K(basis, basis) + JITTER, and beta normal. Blocks of samples are summed
+# up into normal equations of shape (n_basis, n_basis), so memory does not grow with the
+# samples.
 @dataclass(frozen=True)
 class Posterior:
     """The posterior means and variances of a Gaussian process.
@@ -88,6 +95,7 @@ class ExactProcess:
             Its basis is the samples.
         """
         factor, coef, log_evidence = factor_covariance(self.K.copy(), samples, noise)
+        # By the identity K C^-1 m = m - noise C^-1 m, without another product by K.
         own_noise = noise / samples.weights
         means = samples.means - own_noise[:, None] * coef
         if not with_variances:

@@ -1,5 +1,13 @@
 """Base of the Gaussian process classifier and regressor."""
 
+# A fit, in steps:
+# 1. `Frame.lay_out` groups features into columns, and finds the levels of each.
+# 2. Samples of equal levels are merged (`DistinctSamples`).
+# 3. `maximize_evidence` chooses weights, relevances and noise on N_EVIDENCE of them.
+# 4. `LearnedKernel.process` makes the process of all samples, exact or projected.
+# 5. The subclass computes the posterior: by least squares, or by Newton's method.
+# Shapes: means (n_samples, n_targets); one target for regression and two classes.
+
 from dataclasses import dataclass
 from functools import partial
 
@@ -131,6 +139,8 @@ class ProcessState:
         """
         n_columns, n_basis = self.basis.codes.shape
         values = np.zeros((len(bits), n_columns, self.coef.shape[1]))
+        # The similarities of a part of the background take (n_others, n_columns,
+        # n_basis).
         step = max(1, MOST_SIMILARITIES // max(1, n_columns * n_basis))
         for first in range(0, len(others), step):
             background_slice = slice(first, first + step)

@@ -27,6 +27,8 @@ from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 from sklboolean.kernels._orders import Layout, Orders, merge_histories
 
+# The training loop is in `_dual_training.py`; docs/contributing/one_fit.md walks from
+# `fit` to it.
 LEAST_FOR_THREADS = 8192  # samples
 LENGTHS = (3, 1)  # of conjunctions, for max_literals="auto"
 
@@ -467,6 +469,8 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
 
         One pass is in the order of the samples.
         """
+        # 1. The samples, the number of their orders and of passes. Streams, warm
+        # starts, budgets and votes have one order.
         samples = np.arange(len(codes)) if samples is None else samples
         codes, n_problems = codes[samples], state.config.n_problems
         weights = np.ones(len(codes)) if weights is None else weights[samples]
@@ -479,6 +483,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         n_jobs = self.n_jobs if len(samples) >= LEAST_FOR_THREADS else 1
         kernel_jobs = n_jobs if n_orders * n_problems == 1 else None
 
+        # 2. Lay the samples out; updates are integers over the resolution of the state.
         def lay_out(state):
             layout = Layout.of(state, data, samples, kernel_jobs)
             state, sizes = self._whole_sizes(state, layout, weights, max_iter)
@@ -487,6 +492,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
                 self.max_support, shuffle, seed, n_jobs,
             )  # fmt: skip
 
+        # 3. The number of passes and the length of conjunctions, by held-out samples.
         held_out = None
         if adds_up and self.early_stopping and max_iter > 1:
             trials = map(lay_out, self._candidates(state))
@@ -494,6 +500,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
             orders, max_iter, held_out, _ = min(choices, key=itemgetter(-1))
         else:
             orders = lay_out(state)
+        # 4. Train a perceptron for each order and class, and add them up.
         tasks = [(order, k) for order in range(n_orders) for k in range(n_problems)]
         runs = orders.train(tasks, max_iter, progress=progress)
         history = merge_histories(runs, held_out)
@@ -530,6 +537,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
 
         The largest has 16 binary digits or more.
         """
+        # A state is a sum over orders: a later update counts once for each of them.
         sizes, resolution = weights * state.n_orders, 1
         if state.config.normalize:
             sizes = sizes / layout.norms(len(sizes))

@@ -42,6 +42,9 @@ from sklboolean.kernels._evaluators import (
 LARGEST_FOR_LIBSVM = 2.0**127
 
 
+# A new kernel is one class: its parameters, `_formula(n_features, max_ones)` and a line
+# in KERNELS. `formula` is what everything reads: perceptron, support vector machine,
+# process, `nearest`, extraction of rules.
 class BooleanKernel(BaseEstimator):
     """Base class of the kernel objects.
 
@@ -579,6 +582,8 @@ class RBFKernel(BooleanKernel):
     def _weights(self, n_features, table):
         gamma = _checked_gamma(self, n_features)
         power = -gamma * n_features / log(2)
+        # exp(-gamma n) (exp(gamma) - 1)**l as mantissas and exponents: none of the
+        # weights leaves the range, however many features there are.
         first, exponent = frexp(exp2(power - floor(power)))
         exponent += floor(power)
         # expm1 overflows above 709; there exp(gamma) - 1 is exp(gamma).
@@ -683,6 +688,7 @@ def _choose_all(max_count, length, total):
 
 def _choose(counts, length):
     """Compute C(m, length) of an array of non-negative integers, exactly."""
+    # int64 as long as no product of the loop can pass 2**62.
     largest = int(counts.max(initial=0))
     if length > largest:
         return counts * 0
@@ -704,6 +710,8 @@ def _always_shared(n, d):
 
 
 def _true_disjunctions(n, d):
+    # A disjunction is false where all its d features are: inclusion and exclusion over
+    # the false features of both samples.
     failing = _choose_all(n, d, 4 * comb(n, d))
 
     def values(common, a, b):

@@ -5,6 +5,12 @@ and targets depend on the log-odds (Rasmussen, Williams, "Gaussian Processes for
 Learning", section 3.4).
 """
 
+# Laplace's approximation, by Newton's method: with log-odds f of shape (n_distinct,),
+# each step is the least-squares posterior of working targets f - center + (y - p) / h
+# with weights w h, where p = expit(f) and h = p (1 - p) (Rasmussen, Williams 2006,
+# section 3.4). So the exact and the projected process serve labels too. Steps longer
+# than LARGEST_STEP are shortened.
+
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,5 +1,10 @@
 """The samples of a table that are most similar to each query, by a Boolean kernel."""
 
+# Samples are sorted by their number of ones, in blocks of columns. For each number of
+# ones of a query, `_bounds` has the largest kernel value that a block can reach. Blocks
+# are compared in falling order of this bound, until it is below the k-th value found:
+# the result is that of all comparisons (Swamidass, Baldi 2007).
+
 import numpy as np
 
 from sklboolean._core._popcount import PANEL

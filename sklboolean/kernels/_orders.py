@@ -1,5 +1,16 @@
 """Dual perceptrons in several orders of the samples, one for each class if need be."""
 
+# `fit` trains n_orders * n_problems perceptrons over the same samples:
+# 1. `Layout` lays the samples out once, the support of earlier training first.
+# 2. `Orders.choose_passes` trains on folds with 1, 3 and `max_iter` passes, as long as
+# the log-loss on the held-out samples falls.
+# 3. `Orders.train` trains a perceptron for each order and class, in threads. Order k
+# has the seed `seed + k`, so the result does not depend on the number of threads.
+# 4. `Orders.add_up` adds up coefficients and time sums of all orders: the sum of the
+# means is the mean of the sums.
+# Shapes: coef and time_sums of a run are int64 of shape (rule.n_scores, n_rows), with a
+# column for each row of the layout.
+
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
@@ -184,6 +195,7 @@ class Orders:
             Their log-loss.
         """
         chosen, best, least = 1, None, np.inf
+        # The first loss that is not smaller ends the search.
         for n_passes in [*[n for n in PASSES if n < max_iter], max_iter]:
             held_out = self._held_out(n_passes)
             loss = calibrated_loss(*held_out)
@@ -203,6 +215,7 @@ class Orders:
         for fold in range(N_FOLDS):
             train_index = np.flatnonzero(folds != fold)
             test_index = np.flatnonzero(folds == fold)
+            # One fold of many samples is enough; of few samples each fold is held out.
             is_enough = fold and fold * len(test_index) >= ENOUGH_HELD_OUT
             if is_enough or not len(test_index):
                 break
@@ -244,6 +257,8 @@ class Orders:
         coef = np.concatenate([run.coef for run in runs]).reshape(shape)
         time_sums = np.concatenate([run.time_sums for run in runs]).reshape(shape)
         sums = coef.sum(axis=0), time_sums.sum(axis=0)
+        # Every order has seen the samples n_passes times; scores are divided by
+        # n_orders.
         n_seen = state.n_seen + n_passes * len(self.codes)
         state = replace(state, n_orders=state.n_orders * len(coef))
         state = state.after(layout.table, layout.numbers, *sums, n_seen, runs)

@@ -14,6 +14,8 @@ from sklboolean.kernels._relevance_weights import LevelPairs, RelevanceWeights
 LENGTH_WEIGHTS = (0.0, 1.0, 0.0, 0.0, 1.0)
 
 
+# The object only checks and lays out: `FrameColumns` makes levels of features, and
+# `LevelPairs` evaluates the kernel of `RelevanceWeights` on pairs of levels.
 class RelevanceKernel(BaseEstimator):
     """Sum over the conjunctions of columns on which two samples agree.
 

@@ -12,6 +12,17 @@ cannot be chosen are left out for a while (shrinking). At the end their v is bro
 to date and the gap is checked for all samples.
 """
 
+# `solve_dual`, in steps:
+# 1. `measure_gap` finds v of the samples that may move up and down, and the gap.
+# 2. Every SHRINK_EVERY blocks, samples that cannot be chosen are left out (`shrink`).
+# 3. `improve` chooses a block (`choose_block`), forms its matrix K of shape
+# (block_size, block_size), solves its dual by sequential minimal optimisation
+# (`_smo.pyx`: Fan, Chen, Lin 2005), and adds the changes to v of the active samples.
+# 4. When the gap is below tol, the samples left out come back (`take_back`); it is over
+# when the gap of all samples is below tol.
+# Invariant: v[active] = K @ (alpha * y) - y, with 0 <= alpha <= box and y @ alpha = 0.
+# Joachims 1999 (blocks, shrinking); Wen et al. 2018 (half of the last block stays).
+
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -432,6 +443,8 @@ class BlockDescent:
         """Make the `Solution`, with the intercept and the duality gap."""
         alpha, y, box = self.alpha, self.y, self.box
         coef, scores = alpha * y, self.v + y
+        # Between the bounds y_i (f_i + b) = 1 holds; without such samples b is in the
+        # middle of what the conditions allow.
         free = (alpha > 0) & (alpha < box)
         middle = (self.least + self.most) / 2
         intercept = -self.v[free].mean() if free.any() else -middle
@@ -454,6 +467,7 @@ def choose_block(up, down, active, last, size):
     half = (size - len(last) // 2) // 2
     if 2 * half >= len(active):
         return active
+    # Marks for sample numbers; the newer half of the last block comes first.
     chosen = np.zeros(1 + max(active.max(), last.max(initial=0)), dtype=bool)
     chosen[last[len(last) // 2 :]] = True
     is_kept = chosen[active]  # without those that are left out by now

@@ -1,4 +1,4 @@
-"""A halfspace that agrees with every example, or the proof that there is none."""
+"""A halfspace that agrees with every sample, or the proof that there is none."""
 
 import numpy as np
 from scipy import sparse

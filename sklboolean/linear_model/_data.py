@@ -1,5 +1,10 @@
 """Data for the online loop: packed words where all is Boolean, CSR otherwise."""
 
+# Three forms, of which the loop has a compiled path each: words of 64 features, shape
+# (n_samples, n_words), where all values are 0 or 1 and the data are dense; CSR without
+# values where all stored entries are 1; CSR with float64 values otherwise. Dense data
+# that are not Boolean become CSR. The form changes the time, not the model.
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,6 +126,7 @@ def pack_samples(X, given):
         else:
             return OnlineData.of_words(words, n_features)
     X = sparse.csr_array(X)
+    # One pass tells whether all entries are 1, and sorted without repetition.
     ones, ordered = scan_csr(*_csr_parts(X), n_features)
     if not ones:
         check_finite(X, given)

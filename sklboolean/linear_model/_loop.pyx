@@ -1,13 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 """One loop for all online linear learners.
 
-For each example: score it under every hypothesis, compare with threshold and margin,
+For each sample: score it under every hypothesis, compare with threshold and margin,
 update the weights of its active features, and account for the average lazily, at the
 features that change. Weights stand feature by feature, the hypotheses of a feature
 side by side, so that one pass over a row serves all classes.
 
-An example is the 1-based time t. A hypothesis is in force from the example that made
-it; averages weigh each hypothesis by the number of those examples.
+A sample is the 1-based time t. A hypothesis is in force from the sample that made
+it; averages weigh each hypothesis by the number of those samples.
 """
 from cython cimport view
 from libc.math cimport fabs, floor, fmax, fmin, pow, sqrt
@@ -116,7 +116,7 @@ def score_samples(const double[:, ::1] weights, data, const int64_t[::1] samples
 
 
 cdef class OnlineLoop:
-    """The state of a run, and the loop over examples.
+    """The state of a run, and the loop over samples.
 
     The data are ``words``, or CSR: ``indptr``, ``indices`` and ``data``, the latter empty
     where all stored entries are 1. ``sizes`` multiply the updates of each sample; it is
@@ -136,7 +136,7 @@ cdef class OnlineLoop:
     cdef public double[:, :, ::1] factors
     cdef public int64_t[::1] last_update, best_survival
     cdef public int64_t t, n_mistakes, n_updates
-    cdef readonly int64_t n_terms  # weights that an example touches, at most or on average
+    cdef readonly int64_t n_terms  # weights that a sample touches, at most or on average
     cdef public double scale, clock
     cdef int rule, schedule, averaging
     cdef bint joint, fit_intercept, flipped
@@ -144,7 +144,7 @@ cdef class OnlineLoop:
     cdef double mean_change  # what a step of 1 adds to a score, where the margin falls; else 0
     cdef double promotion, demotion
     cdef Py_ssize_t n_features, n_hypotheses, constant, negations
-    # The example at hand
+    # The sample at hand
     cdef const int32_t *active
     cdef const double *values
     cdef const uint64_t *bits  # the active features of a packed row,
@@ -304,7 +304,7 @@ cdef class OnlineLoop:
         return 0
 
     def run(self, const int64_t[::1] order):
-        """Learn from the examples named in ``order``, one after the other."""
+        """Train on the samples named in ``order``, one after the other."""
         cdef:
             const int32_t[::1] codes = self.codes, indices = self.indices
             const double[::1] sizes = self.sizes, data = self.data
@@ -369,7 +369,7 @@ cdef class OnlineLoop:
         free(dense)
 
     cdef void shrink(self) noexcept nogil:
-        # L2: every example shrinks all weights; the factor is kept apart.
+        # L2: every sample shrinks all weights; the factor is kept apart.
         cdef Py_ssize_t j, k
         self.scale *= 1 - min(1.0, self.step_size() * self.alpha)
         if self.scale >= RESCALE:
@@ -416,7 +416,7 @@ cdef class OnlineLoop:
                               + self.weights[self.constant, k] - self.threshold)
 
     cdef bint is_fine(self, int32_t code) noexcept nogil:
-        # One hypothesis: whether nothing is to be done about this example.
+        # One hypothesis: whether nothing is to be done about this sample.
         cdef double f = self.scores[0]
         if code != self.flipped:
             return f >= 0 and f >= self.margin_positive
@@ -478,7 +478,7 @@ cdef class OnlineLoop:
 
     cdef void add(self, Py_ssize_t k, int sign, double f, double weight) noexcept nogil:
         # The mean is (clock * weights - average_corrections) / t: a step at a clock of
-        # c is missing from the sum of the c examples before.
+        # c is missing from the sum of the c samples before.
         cdef:
             Py_ssize_t a, j
             double x, step = sign * self.step_size() * weight
@@ -502,7 +502,7 @@ cdef class OnlineLoop:
                     self.add_one(self.active[a], k, step * x, weight * x, self.scale,
                                  self.clock)
         if self.fit_intercept:
-            # The constant does not shrink: its clock counts examples.
+            # The constant does not shrink: its clock counts samples.
             self.add_one(self.constant, k, step, weight, 1.0, <double> (self.t - 1))
 
     cdef void add_one(self, Py_ssize_t j, Py_ssize_t k, double step, double size,

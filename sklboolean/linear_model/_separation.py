@@ -6,6 +6,13 @@ halfspace: the smallest signed score is at most their weighted mean, which is
 ``w . sum_i weight_i s_i x_i`` whatever the threshold.
 """
 
+# `maximal_margin` proves what it finds. The l1 margin is one linear program, whose dual
+# gives the weights on samples. For the l2 margin a linear program first finds any
+# correct halfspace; then the margin is maximised over a working set by nonnegative
+# least squares, and samples within the margin are added until there are none.
+# `_with_bound` turns weights into a bound for every halfspace: if it equals the margin,
+# no other halfspace has a larger one; if it is 0, none is correct.
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -205,6 +212,10 @@ def modified_perceptron(X, signs, sigma, max_starts, rng):
     found : bool
         False: after every start some sample is wrong by more than ``sigma``.
     """
+    # Blum, Frieze, Kannan, Vempala 1998: with w of length 1, an update takes away the
+    # part of w along the worst sample x, which leaves the product with any correct u at
+    # least as large and shortens w by a factor of at most sqrt(1 - sigma**2). So the
+    # cosine with u grows, and passes 1 after ln(n) / sigma**2 updates at the latest.
     lengths = np.sqrt(np.asarray((X * X).sum(axis=1)).ravel())
     max_updates = max_perceptron_updates(X.shape[1], sigma)
     n_updates, fewest, best = 0, len(signs) + 1, None

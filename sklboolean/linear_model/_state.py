@@ -1,5 +1,19 @@
 """The state of an online linear classifier, and one epoch of training it."""
 
+# Lazy averages. A hypothesis w_t counts once for every sample t after which it is in
+# force.
+# Additive rule: sum_t w_t = clock * w - average_corrections. An update d at clock c
+# adds c * d to average_corrections, so that a weight costs nothing between its updates.
+# With L2 shrinking, w is kept over `scale` and the clock is the sum of the scales.
+# Multiplicative rule: each weight keeps the sum over the samples before its last change
+# (SUM) and the clock of that change (SINCE).
+# Longest survivor: the weights of the last hypothesis are copied when it falls, if it
+# lasted longer than every one before.
+# Shapes: one row for each feature, padding up to a multiple of 64 (words of bits), one
+# row for the sum of weights of negated features, one for the constant; one column for
+# each hypothesis, so that several classes are scored in one pass over a sample.
+# Averages over partitions: McDonald, Hall, Mann 2010.
+
 from dataclasses import dataclass
 from math import sqrt
 
@@ -196,6 +210,7 @@ class LinearState:
             weights = self.scale * self.weights
             weights[-2:] = self.weights[-2:]  # the constant does not shrink
         if average == "longest":
+            # The last hypothesis may be the longest; it survives until now.
             older = self.best_survival >= self.t + 1 - self.last_update
             older = np.full(len(older), older[0]) if self.config.joint else older
             weights = np.where(older, self.longest_weights, weights)

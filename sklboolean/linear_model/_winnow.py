@@ -5,6 +5,10 @@ from sklboolean._core.parameters import check_choice, check_real
 from sklboolean.linear_model._base import OLD_PARAMETERS, BaseOnlineLinear
 from sklboolean.linear_model._state import LoopConfig
 
+# Variants in the loop: "balanced" has two factors u, v for each feature and the weight
+# u - v; "positive" has u; "complement" has u for x and v for 1 - x. A conjunction is
+# the negation of a disjunction of negations (De Morgan): the rule is "complement",
+# labels and scores change sign, and "positive_conjunction" starts with u = 0.
 CONJUNCTION = "_conjunction"  # ends the variants that learn a conjunction
 VARIANTS = (
     "balanced", "positive", "complement", "positive_conjunction",

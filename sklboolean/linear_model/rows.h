@@ -1,4 +1,4 @@
-/* Scores of one example: sums of weights over its active features.
+/* Scores of one sample: sums of weights over its active features.
  *
  * The order of additions is fixed (by lane), so that every processor path gives the
  * same bits. */

@@ -73,7 +73,7 @@ def test_disjunctions_are_conjunctions_of_negations(data, monotone):
 
 
 @quiet
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 @given(examples(noisy=True))
 def test_formula_means_what_predict_does(data):
     X, y = data
@@ -161,7 +161,7 @@ def hypothesis_class(kind, n_features, max_literals, monotone):
 
 
 @quiet
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=50)
 @given(
     examples(noisy=True),
     st.sampled_from(["conjunctions", "disjunctions", "k-disjunctions"]),

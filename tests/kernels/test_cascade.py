@@ -28,7 +28,7 @@ def dual(model, coefficients):
     return {i: v for i, v in zip(model.support_, values, strict=True) if v}
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=15)
 @given(
     partitioned(least=2),
     st.sampled_from([0.0, 3.0]),
@@ -133,7 +133,9 @@ def test_several_classes_are_learned_from_partitions(learner):
     assert set(model.support_) <= set(range(len(X)))
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize(
+    "backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)]
+)
 def test_backend_and_n_jobs_do_not_matter(backend):
     X, y = make_rows()
     parts = cut(X, y, 3)

@@ -427,7 +427,7 @@ def test_class_missing_from_the_weights_weighs_one():
     "parameters",
     [
         {},
-        {"average": "voted"},
+        pytest.param({"average": "voted"}, marks=pytest.mark.slow),
         {"average": None, "multi_class": "joint"},
         {"max_literals": None, "monotone": False},
         {"kernel": "tanimoto", "multi_class": "joint"},

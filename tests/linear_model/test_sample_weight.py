@@ -35,7 +35,7 @@ CONCEPTS = [
     ConjunctionClassifier(),
     HalvingClassifier(max_literals=1),
     ConsistentHalfspace(),
-    ConsistentHalfspace(sigma=0.05),
+    ConsistentHalfspace(sigma=0.2),
 ]
 quiet = pytest.mark.filterwarnings(
     "ignore:No conjunction classifies", "ignore:None of the", "ignore:No halfspace",
@@ -151,7 +151,7 @@ def test_balanced_classes_have_the_same_total_weight(model, n_classes):
     weights = rng.integers(0, 4, 150).astype(float)
     totals = np.bincount(y, weights=weights)
     sizes = weights.sum() / (n_classes * totals)
-    model = clone(model).set_params(random_state=0, shuffle=False)
+    model = clone(model).set_params(random_state=0, **model._in_given_order())
     balanced = clone(model).set_params(class_weight="balanced")
     one = balanced.fit(X, y, sample_weight=weights)
     other = clone(model).set_params(class_weight=dict(enumerate(sizes)))
@@ -166,7 +166,7 @@ PARTITIONED = [LEARNERS[0], LEARNERS[2], LEARNERS[4], LEARNERS[6]]
 def test_one_partition_of_weights_is_fit(model):
     X, y, rng = problem()
     weights = rng.integers(0, 4, 150)
-    one = clone(model).set_params(random_state=0, shuffle=False)
+    one = clone(model).set_params(random_state=0, **model._in_given_order())
     one.fit(X, y, sample_weight=weights)
     other = clone(model).set_params(random_state=0)
     other.fit_partitions([(X, y, weights)])
