@@ -228,10 +228,10 @@ def shapley_values(
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.pipeline import make_pipeline
-    >>> from sklboolean import BooleanEncoder, ConjunctionLogisticRegression
+    >>> from sklboolean import AveragedPerceptron, BooleanEncoder
     >>> from sklboolean.inspection import shapley_values
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    >>> model = make_pipeline(BooleanEncoder(), ConjunctionLogisticRegression(C=1.0))
+    >>> model = make_pipeline(BooleanEncoder(), AveragedPerceptron(random_state=0))
     >>> shapley = shapley_values(model.fit(X, y), X.head(3), X)
     >>> shapley.values.shape
     (3, 30)
