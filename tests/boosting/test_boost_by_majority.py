@@ -86,17 +86,17 @@ def three_classes(n=200, seed=0):
 
 
 def replay(model, X, y):
-    """Yield a board before each round, with the hypothesis or None."""
+    """Yield vote counts before each round, with the hypothesis or None."""
     codes = np.searchsorted(model.classes_, y)
-    board = MajorityVotes(codes, len(model.classes_))
+    vote_counts = MajorityVotes(codes, len(model.classes_))
     hypotheses = dict(zip(model.estimator_rounds_, model.estimators_, strict=True))
     for i in range(model.n_rounds_):
         hypothesis = hypotheses.get(i)
-        yield board, hypothesis
+        yield vote_counts, hypothesis
         if hypothesis is None:
-            board.add(None)
+            vote_counts.add(None)
         else:
-            board.add(np.searchsorted(model.classes_, hypothesis.predict(X)))
+            vote_counts.add(np.searchsorted(model.classes_, hypothesis.predict(X)))
 
 
 # -- the promise ---------------------------------------------------------------------
@@ -160,8 +160,8 @@ def test_each_stump_is_the_best_under_the_weights_of_its_round(data, base):
         multi_class="joint",
     ).fit(X, y)
     n_kept = 0
-    for i, (board, hypothesis) in enumerate(replay(model, X, y)):
-        weights = board.weights(15, 0.05)
+    for i, (vote_counts, hypothesis) in enumerate(replay(model, X, y)):
+        weights = vote_counts.weights(15, 0.05)
         shown = (
             weights.of_samples()
             if type(base) is PlainStump
@@ -543,20 +543,20 @@ def test_required_edge_is_that_of_the_lemma(data, target_error):
     ).fit(X, y)
     error = target_error or 1 / 60
     codes = np.searchsorted(model.classes_, y)
-    board = RowByRow(codes, len(model.classes_))
+    vote_counts = RowByRow(codes, len(model.classes_))
     hypotheses = dict(zip(model.estimator_rounds_, model.estimators_, strict=True))
     assert len(model.required_edges_) == model.n_rounds_
     for i in range(model.n_rounds_):
-        t_i = float(board.mean(board.weights(k, gamma)))
+        t_i = float(vote_counts.mean(vote_counts.weights(k, gamma)))
         expected = float(gamma) * (1 - error * (1 - error) / (t_i * float(gamma) * k))
         assert model.required_edges_[i] == pytest.approx(expected, abs=1e-9)
-        potential = board.mean(board.potentials(k, gamma))
+        potential = vote_counts.mean(vote_counts.potentials(k, gamma))
         assert model.potentials_[i] == pytest.approx(float(potential), abs=1e-10)
         if i in hypotheses:
-            board.add(np.searchsorted(model.classes_, hypotheses[i].predict(X)))
+            vote_counts.add(np.searchsorted(model.classes_, hypotheses[i].predict(X)))
         else:
-            board.add(None)
-    assert model.training_error_ == pytest.approx(float(board.error()))
+            vote_counts.add(None)
+    assert model.training_error_ == pytest.approx(float(vote_counts.error()))
 
 
 @pytest.mark.parametrize("base", [None, TREE], ids=str)

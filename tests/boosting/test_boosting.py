@@ -256,11 +256,11 @@ def test_replan_goes_on_with_the_edges_measured(n_rounds):
     # A plan without an end relies on votes that were counted, and on one in a hundred.
     measured = np.mean(first) if n_rounds else max(first[0], 0.01)
     assert gamma == min(max(measured, 1e-3), 0.49) == state.record["gamma"][2]
-    board = MajorityVotes(CODES, 2)
-    board.add(share_right(CODES, 15))
+    vote_counts = MajorityVotes(CODES, 2)
+    vote_counts.add(share_right(CODES, 15))
     # A vote without an edge is none.
-    board.add(share_right(CODES, 11)) if first[1] > 0 else board.add(None)
-    assert k == (n_rounds or board.rounds_needed(gamma, 0.05))
+    vote_counts.add(share_right(CODES, 11)) if first[1] > 0 else vote_counts.add(None)
+    assert k == (n_rounds or vote_counts.rounds_needed(gamma, 0.05))
 
 
 def test_raise_names_round_edge_and_promise():
@@ -380,9 +380,9 @@ def test_hypothesis_is_judged_on_rows_that_it_was_not_trained_on(follow, weighte
     policy = Schedule(9, 0.1, 0.1, holdout=0.4, follow_holdout=follow)
     state = play(learner, codes, policy, values=values)
     held_rows, shares = [], []
-    board = MajorityVotes(codes, 2, values)
+    vote_counts = MajorityVotes(codes, 2, values)
     for i, trained in enumerate(learner.shown):
-        rows = board.weights(9, 0.1).of_samples()
+        rows = vote_counts.weights(9, 0.1).of_samples()
         is_held = (trained == 0) & (rows > 0)
         held_rows.append(is_held)
         shares.append(is_held.sum() / np.count_nonzero(rows))
@@ -394,7 +394,7 @@ def test_hypothesis_is_judged_on_rows_that_it_was_not_trained_on(follow, weighte
         assert state.record["edge"][i] == pytest.approx(edge, abs=1e-12)
         followed = edge if follow else on_trained
         assert state.record["followed"][i] == pytest.approx(followed, abs=1e-12)
-        board.add(votes[i])
+        vote_counts.add(votes[i])
     assert len(learner.shown) == 9
     assert 0.35 < np.mean(shares) < 0.45
     # Drawn anew in each round.
@@ -423,9 +423,9 @@ def test_stumps_are_judged_by_the_rounded_weights_of_other_rows(follow):
     learner.shown = []
     policy = Schedule(9, 0.01, 0.1, holdout=0.4, follow_holdout=follow)
     state = play(learner, codes, policy)
-    board = MajorityVotes(codes, 2)
+    vote_counts = MajorityVotes(codes, 2)
     for i, trained in enumerate(learner.shown):
-        rows = board.weights(9, 0.1).of_samples(quantized=True)
+        rows = vote_counts.weights(9, 0.1).of_samples(quantized=True)
         assert trained.dtype == rows.dtype == np.int16
         held = np.where(trained == 0, rows, 0)
         assert_array_equal(trained + held, rows)
@@ -446,7 +446,7 @@ def test_stumps_are_judged_by_the_rounded_weights_of_other_rows(follow):
         assert state.record["followed"][i] == pytest.approx(float(followed), abs=1e-12)
         if edges[0] > 0:
             assert state.record["edge"][i] == pytest.approx(float(edges[0]), abs=1e-12)
-        board.add(learner.predict_codes(stump) if edges[0] > 0 else None)
+        vote_counts.add(learner.predict_codes(stump) if edges[0] > 0 else None)
     assert len(learner.shown) == state.votes.n_rounds > 3
 
 

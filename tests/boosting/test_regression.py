@@ -212,15 +212,17 @@ def test_prediction_is_the_median_of_odd_and_even_numbers(n_estimators):
 
 def test_weights_are_those_of_the_game_times_the_values():
     values, gamma = np.array([3.0, 1.0, 2.0, 1.0]), Fraction(1, 8)
-    board = MajorityVotes(np.ones(4, int), 2, values)
-    np.testing.assert_array_equal(board.weights(7, float(gamma)).of_samples(), values)
+    vote_counts = MajorityVotes(np.ones(4, int), 2, values)
+    np.testing.assert_array_equal(
+        vote_counts.weights(7, float(gamma)).of_samples(), values
+    )
     for right in ([1, 1, 0, 0], [1, 0, 0, 1], [1, 0, 1, 0]):
-        board.add(np.array(right))
+        vote_counts.add(np.array(right))
     exact = [
         float(weight(7, 3, r, gamma) * int(v))
         for r, v in zip([3, 1, 1, 1], values, strict=True)
     ]
-    weights = board.weights(7, float(gamma)).of_samples()
+    weights = vote_counts.weights(7, float(gamma)).of_samples()
     np.testing.assert_allclose(weights / weights.sum(), exact / np.sum(exact), 1e-7)
     scaled = scale_to(values.sum(), weights)
     assert 0.5 < scaled.sum() / values.sum() < 2
@@ -230,14 +232,14 @@ def test_weights_are_those_of_the_game_times_the_values():
         for r, v in zip([3, 1, 1, 1], values, strict=True)
     )
     expected = pytest.approx(mean / values.sum(), rel=1e-12)
-    assert board.potential(7, float(gamma)) == expected
+    assert vote_counts.potential(7, float(gamma)) == expected
 
 
 def test_weights_are_zero_when_all_is_decided():
-    board = MajorityVotes(np.ones(2, int), 2)
+    vote_counts = MajorityVotes(np.ones(2, int), 2)
     for _ in range(3):
-        board.add(np.array([1, 0]))
-    np.testing.assert_array_equal(board.weights(5, 0.2).of_samples(), [0, 0])
+        vote_counts.add(np.array([1, 0]))
+    np.testing.assert_array_equal(vote_counts.weights(5, 0.2).of_samples(), [0, 0])
     state = play(Script([range(1)] * 9, 2), 2, 0.1, 0.2, 5, weak_failure="abort")
     assert state.termination == "all_rounds"
     state = play(Script([range(8)], 10), 10, 0.1, 0.2, 5)
@@ -247,17 +249,17 @@ def test_weights_are_zero_when_all_is_decided():
 
 @pytest.mark.parametrize("values", [[1e-300, 1.0], [5e-324, 1e307], [1e307, 1e307]])
 def test_weights_are_finite_and_some_above_zero_whatever_the_values(values):
-    board = MajorityVotes(np.ones(2, int), 2, np.array(values))
+    vote_counts = MajorityVotes(np.ones(2, int), 2, np.array(values))
     for _ in range(4):
-        weights = board.weights(9, 0.2).of_samples()
+        weights = vote_counts.weights(9, 0.2).of_samples()
         assert np.isfinite(weights).all()
         assert weights.any()
-        total = board.sample_weight.sum()
+        total = vote_counts.sample_weight.sum()
         assert 0.5 < scale_to(total, weights).sum() / total < 2
-        board.add(np.array([0, 1]))
-    board.add(np.array([0, 1]))
+        vote_counts.add(np.array([0, 1]))
+    vote_counts.add(np.array([0, 1]))
     np.testing.assert_array_equal(
-        board.weights(9, 0.2).of_samples(), [0, 0]
+        vote_counts.weights(9, 0.2).of_samples(), [0, 0]
     )  # lost and won
 
 
@@ -294,16 +296,18 @@ def test_plan_grows_when_the_edges_fall_and_only_then():
     assert 500 > lengths[-1] > lengths[0]
     plans = {n_rounds: (k, gamma) for n_rounds, k, gamma in state.plans}
     # A new plan follows a round whose potential reached the target, and no other.
-    board, plan = MajorityVotes(np.ones(100, int), 2), None
+    vote_counts, plan = MajorityVotes(np.ones(100, int), 2), None
     for i, vote in enumerate(votes):
         if i:
-            assert (i in plans) == (plan is None or board.potential(*plan) >= 0.01)
+            assert (i in plans) == (
+                plan is None or vote_counts.potential(*plan) >= 0.01
+            )
             plan = plans.get(i, plan)
             assert state.record["gamma"][i] == plan[1]
         if i in plans:
             edges = state.record["followed"][max(0, i - 15) : i]
             assert plan[1] == pytest.approx(0.7 * np.mean(edges))
-        board.add(learner.predict_codes(vote))
+        vote_counts.add(learner.predict_codes(vote))
     assert right_for_all(state)
 
 

@@ -1,4 +1,4 @@
-"""The board against every row counted apart, in fractions."""
+"""The vote counts against every row counted apart, in fractions."""
 
 import math
 from fractions import Fraction
@@ -18,8 +18,8 @@ UNIT = 2.0**-26
 
 
 @st.composite
-def boards(draw, max_rounds=6):
-    """A board after some rounds, some of them aborted, and its slow twin."""
+def drawn_counts(draw, max_rounds=6):
+    """Vote counts after some rounds, some of them aborted, and its slow twin."""
     n_samples, n_classes = draw(st.integers(1, 6)), draw(st.integers(2, 4))
     labels = st.lists(
         st.integers(0, n_classes - 1), min_size=n_samples, max_size=n_samples
@@ -27,12 +27,12 @@ def boards(draw, max_rounds=6):
     codes = np.array(draw(labels))
     counts = st.lists(st.integers(1, 9), min_size=n_samples, max_size=n_samples)
     values = draw(st.none() | counts.map(lambda v: np.array(v, dtype=np.float64)))
-    board = MajorityVotes(codes, n_classes, values)
+    vote_counts = MajorityVotes(codes, n_classes, values)
     exact = RowByRow(codes, n_classes, values)
     for votes in draw(st.lists(st.none() | labels, max_size=max_rounds)):
-        for each in (board, exact):
+        for each in (vote_counts, exact):
             each.add(None) if votes is None else each.add(np.array(votes))
-    return board, exact
+    return vote_counts, exact
 
 
 def odd_above(data, n_rounds):
@@ -40,41 +40,41 @@ def odd_above(data, n_rounds):
 
 
 @settings(deadline=None)
-@given(boards())
+@given(drawn_counts())
 def test_states_and_error_are_those_of_the_votes(pair):
-    board, exact = pair
-    states, unit = board.states()
+    vote_counts, exact = pair
+    states, unit = vote_counts.states()
     levels = []
-    for row in range(len(board.codes)):
+    for row in range(len(vote_counts.codes)):
         right, wrong = exact.state(row)
         levels.append(2 * right + sum(wrong[:-1]))
     assert_array_equal(unit * states, levels)
-    assert board.n_rounds == exact.n_rounds
-    assert board.n_aborted == exact.n_aborted
-    assert board.n_votes == exact.n_rounds - exact.n_aborted
-    assert_allclose(board.error(), float(exact.error()), rtol=1e-14)
+    assert vote_counts.n_rounds == exact.n_rounds
+    assert vote_counts.n_aborted == exact.n_aborted
+    assert vote_counts.n_votes == exact.n_rounds - exact.n_aborted
+    assert_allclose(vote_counts.error(), float(exact.error()), rtol=1e-14)
 
 
 @settings(deadline=None)
-@given(boards(), edges, st.data())
+@given(drawn_counts(), edges, st.data())
 def test_potential_is_the_mean_chance_of_loss(pair, gamma, data):
-    board, exact = pair
-    k = (board.n_rounds + data.draw(st.integers(0, 4))) | 1
+    vote_counts, exact = pair
+    k = (vote_counts.n_rounds + data.draw(st.integers(0, 4))) | 1
     expected = exact.mean(exact.potentials(k, gamma))
-    assert_allclose(board.potential(k, float(gamma)), float(expected), rtol=1e-11)
+    assert_allclose(vote_counts.potential(k, float(gamma)), float(expected), rtol=1e-11)
 
 
 @settings(deadline=None)
-@given(boards(), edges, st.data())
+@given(drawn_counts(), edges, st.data())
 def test_round_weighs_what_a_vote_changes(pair, gamma, data):
-    board, exact = pair
-    k = odd_above(data, board.n_rounds)
+    vote_counts, exact = pair
+    k = odd_above(data, vote_counts.n_rounds)
     weights = exact.weights(k, gamma)
-    round_weights = board.weights(k, float(gamma))
+    round_weights = vote_counts.weights(k, float(gamma))
     values = (
-        np.ones(len(board.codes))
-        if board.sample_weight is None
-        else board.sample_weight
+        np.ones(len(vote_counts.codes))
+        if vote_counts.sample_weight is None
+        else vote_counts.sample_weight
     )
     if not any(weights):
         assert not round_weights.table.any()
@@ -103,30 +103,32 @@ def test_round_weighs_what_a_vote_changes(pair, gamma, data):
 
 
 @settings(deadline=None)
-@given(boards(), edges, st.data())
+@given(drawn_counts(), edges, st.data())
 def test_quantized_weights_are_those_of_the_states_times_values(pair, gamma, data):
-    board, _exact = pair
-    weights = board.weights(odd_above(data, board.n_rounds), float(gamma))
+    vote_counts, _exact = pair
+    weights = vote_counts.weights(odd_above(data, vote_counts.n_rounds), float(gamma))
     assume(weights.table.any())
     of_states = quantize_weights(weights.table).take(weights.states)
     expected = (
-        of_states if board.sample_weight is None else of_states * board.sample_weight
+        of_states
+        if vote_counts.sample_weight is None
+        else of_states * vote_counts.sample_weight
     )
     assert_array_equal(weights.of_samples(quantized=True), expected)
     assert weights.of_samples(quantized=True).dtype == (
-        np.int16 if board.sample_weight is None else float
+        np.int16 if vote_counts.sample_weight is None else float
     )
 
 
 @settings(deadline=None)
-@given(boards(max_rounds=4), st.sampled_from([Fraction(3, 10), Fraction(2, 5)]))
+@given(drawn_counts(max_rounds=4), st.sampled_from([Fraction(3, 10), Fraction(2, 5)]))
 def test_rounds_needed_are_the_fewest_odd_ones(pair, gamma):
-    board, exact = pair
+    vote_counts, exact = pair
     error = Fraction(19937, 100_000)  # none of these potentials equals it
-    k = board.n_rounds | 1
+    k = vote_counts.n_rounds | 1
     while exact.mean(exact.potentials(k, gamma)) >= error:
         k += 2
-    assert board.rounds_needed(float(gamma), float(error)) == k
+    assert vote_counts.rounds_needed(float(gamma), float(error)) == k
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -158,37 +160,40 @@ def test_row_of_value_two_equals_two_rows_to_the_last_bit(n_classes):
 def test_weights_do_not_depend_on_what_is_measured(n_classes):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, n_classes, 50)
-    board = MajorityVotes(codes, n_classes)
+    vote_counts = MajorityVotes(codes, n_classes)
     for i in range(8):
-        board.add(None if i == 3 else rng.integers(0, n_classes, 50))
-        full, short = board.weights(13, 0.1), board.weights(13, 0.1, measured=False)
+        vote_counts.add(None if i == 3 else rng.integers(0, n_classes, 50))
+        full, short = (
+            vote_counts.weights(13, 0.1),
+            vote_counts.weights(13, 0.1, measured=False),
+        )
         assert_array_equal(short.of_samples(), full.of_samples())
         assert short.mean == full.mean
         assert np.isnan(short.potential)
 
 
 def test_even_weights_are_the_values():
-    board = MajorityVotes(np.array([0, 1, 1]), 2, np.array([1.0, 3.0, 2.0]))
-    assert_array_equal(board.weights(0, 0.0).of_samples(), [1, 3, 2])
+    vote_counts = MajorityVotes(np.array([0, 1, 1]), 2, np.array([1.0, 3.0, 2.0]))
+    assert_array_equal(vote_counts.weights(0, 0.0).of_samples(), [1, 3, 2])
     assert_array_equal(
         MajorityVotes(np.array([0, 1, 1]), 2).weights(0, 0.0).of_samples(), [1, 1, 1]
     )
-    even = board.weights(0, 0.0)
+    even = vote_counts.weights(0, 0.0)
     assert (even.divergence, even.acceptance) == (0, 1)
 
 
 def test_before_the_first_round_all_rows_weigh_alike():
-    board = MajorityVotes(np.array([0, 1, 2, 2]), 3)
-    first = board.weights(7, 0.1)
+    vote_counts = MajorityVotes(np.array([0, 1, 2, 2]), 3)
+    first = vote_counts.weights(7, 0.1)
     assert_array_equal(first.of_samples(), np.ones(4))
     assert first.divergence == 0
     assert first.acceptance == 1
 
 
 def test_half_of_the_votes_is_a_loss():
-    board = MajorityVotes(np.array([0, 1]), 2)
-    board.add(np.array([0, 0]))
-    board.add(np.array([1, 1]))
-    assert board.error() == 1
-    board.add(np.array([0, 0]))
-    assert board.error() == 0.5
+    vote_counts = MajorityVotes(np.array([0, 1]), 2)
+    vote_counts.add(np.array([0, 0]))
+    vote_counts.add(np.array([1, 1]))
+    assert vote_counts.error() == 1
+    vote_counts.add(np.array([0, 0]))
+    assert vote_counts.error() == 0.5

@@ -143,7 +143,7 @@ def best_of_all_stumps(X, codes, weights, n_classes):
 
 
 class RowByRow:
-    """The board by definition: for each row the votes for every label."""
+    """The vote counts by definition: for each row the votes for every label."""
 
     def __init__(self, codes, n_classes, values=None):
         self.codes = [int(code) for code in codes]
@@ -221,27 +221,27 @@ def play_by_definition(codes, n_classes, values, votes, k, gamma):
     -------
     rounds : list of dict
         "edge", "potential" before the round, "mean" weight, "aborted".
-    board : RowByRow
+    vote_counts : RowByRow
     """
-    board, rounds = RowByRow(codes, n_classes, values), []
+    vote_counts, rounds = RowByRow(codes, n_classes, values), []
     for predicted in votes[:k]:
-        weights = board.weights(k, gamma)
+        weights = vote_counts.weights(k, gamma)
         if not any(weights):
             break
-        edge = board.edge(weights, predicted)
+        edge = vote_counts.edge(weights, predicted)
         rounds.append(
             {
                 "edge": edge,
-                "potential": board.mean(board.potentials(k, gamma)),
-                "mean": board.mean(weights),
+                "potential": vote_counts.mean(vote_counts.potentials(k, gamma)),
+                "mean": vote_counts.mean(weights),
                 "aborted": edge <= 0,
             }
         )
         if edge > 0:
-            board.add(predicted)
+            vote_counts.add(predicted)
         else:
-            board.add(None)
-    return rounds, board
+            vote_counts.add(None)
+    return rounds, vote_counts
 
 
 class ScriptedLearner:
