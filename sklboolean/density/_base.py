@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.bits import PackedBits, unpack_words
 from sklboolean._core.exports import versioned
 from sklboolean._core.parameters import check_binarize, check_choice, check_integer
+from sklboolean._core.progress import with_callbacks
 from sklboolean._core.sparse_structure import without_duplicates
 from sklboolean._core.validation import (
     KEPT_DTYPES,
@@ -162,6 +163,15 @@ def log_in_blocks(function, samples, known=None):
     if known.any():
         results[known] = apply_in_blocks(function, samples[known])
     return results
+
+
+class ContinuedFitMixin:
+    """Has ``_fit(X, sample_weight, resumes)``, which can begin where the last ended."""
+
+    @with_callbacks
+    def _continue_fit(self, X, sample_weight):
+        """Fit from the parameters of the last fit, if there was one."""
+        return self._fit(X, sample_weight, resumes=hasattr(self, "_state"))
 
 
 class UsesDensityMixin:

@@ -45,6 +45,7 @@ from sklboolean._core.weights import (
 )
 from sklboolean.density._base import (
     BinaryDensityMixin,
+    ContinuedFitMixin,
     apply_in_blocks,
     doublings,
     grow,
@@ -61,6 +62,7 @@ from sklboolean.density._em import (
 from sklboolean.density._packed_signs import merge_equal_samples
 
 MAX_BRANCHES = 2**14
+BATCH_SIZE = 1000  # samples of a step of ``partial_fit``
 HELD_OUT = 0.1  # of the samples, by n_components="auto"
 # They must not change while training is resumed.
 STATE_PARAMS = ("n_components", "feature_groups", "binarize")
@@ -138,7 +140,8 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
     warm_start=Gone(False, "Raise max_iter."),
 )
 class BernoulliMixture(
-    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
+    CallbackSupportMixin, ContinuedFitMixin, ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
     BinaryDensityMixin, BaseEstimator,
 ):  # fmt: skip
     """Density of Boolean samples of a few hidden classes with independent bits.
@@ -274,11 +277,6 @@ class BernoulliMixture(
         y, sample_weight = targets_of(self, X, y, sample_weight)
         return self._fit(X, sample_weight)
 
-    @with_callbacks
-    def _continue_fit(self, X, sample_weight):
-        """Fit from the mixture of the last fit, if there was one."""
-        return self._fit(X, sample_weight, resumes=hasattr(self, "_state"))
-
     def _fit(self, X, sample_weight, *, resumes=False):
         with restore_on_error(self):
             options = self._check_params()
@@ -388,7 +386,9 @@ class BernoulliMixture(
             self._check_resumes()
             weights = check_sample_weight(sample_weight, len(signs))
             check_finite_sum(np.append(self._state.total, weights))
-            state, history = stepwise_em(self._state, signs, weights, options)
+            state, history = stepwise_em(
+                self._state, signs, weights, options.alpha, BATCH_SIZE
+            )
             self._set_state(state, history, False, self.n_iter_ + len(history))
         return self
 

@@ -18,6 +18,7 @@ from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.parameters import check_choice
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean.density._attribute_forest import Attributes
+from sklboolean.density._base import ContinuedFitMixin
 from sklboolean.density._binary_machine import BinaryMachineMixin
 from sklboolean.density._conditionals import complete_at_random
 from sklboolean.density._exact_training import ExactTrainingMixin
@@ -77,7 +78,11 @@ class OldTreeUpdates(Gone):
     ),
 )
 class CombinationMachine(
-    CallbackSupportMixin, ExactTrainingMixin, BinaryMachineMixin, BaseEstimator
+    CallbackSupportMixin,
+    ContinuedFitMixin,
+    ExactTrainingMixin,
+    BinaryMachineMixin,
+    BaseEstimator,
 ):
     """Density of Boolean samples as combinations of hidden units; exact likelihood.
 
@@ -252,11 +257,6 @@ default="lbfgs"
         """
         y, sample_weight = targets_of(self, X, y, sample_weight)
         return self._fit(X, sample_weight)
-
-    @with_callbacks
-    def _continue_fit(self, X, sample_weight):
-        """Fit from the weights of the last fit, if there was one."""
-        return self._fit(X, sample_weight, resumes=hasattr(self, "_state"))
 
     def _fit(self, X, sample_weight, *, resumes=False):
         with restore_on_error(self):

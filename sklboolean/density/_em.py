@@ -29,6 +29,8 @@ BLOCK_SIZE = 1024  # samples: what is computed of a block stays in the cache
 N_SLABS = 8
 SMALL = 1 << 23  # bits times components: a second thread does not pay for less
 MAX_SEED = 2**31 - 1
+TOL = 1e-3  # nats per sample
+DECAY = 0.7  # of the steps on a stream; in (1 / 2, 1]: they shrink, but not too fast
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,6 @@ class EMOptions:
     n_init: int
     max_iter: int
     n_jobs: int | None
-    tol: float = 1e-3  # nats per sample
-    batch_size: int = 1000
-    learning_decay: float = 0.7  # in (1 / 2, 1]: steps shrink, but not too fast
 
 
 def posterior(log_joint):
@@ -346,14 +345,14 @@ class EMResult(NamedTuple):
 
 
 def run_em(mixture, signs, weights, options):
-    """Repeat EM until the likelihood times the prior gains less than ``tol``.
+    """Repeat EM until the likelihood times the prior gains less than ``TOL``.
 
     Parameters
     ----------
     mixture, signs, weights
         As for ``em_step``.
     options : EMOptions
-        alpha, tol (in nats per sample) and max_iter, at least 1.
+        alpha, n_jobs and max_iter, at least 1.
 
     Returns
     -------
@@ -366,7 +365,7 @@ def run_em(mixture, signs, weights, options):
         )
         history.append(log_likelihood / total)
         objective = (log_likelihood + log_prior(mixture, options.alpha)) / total
-        converged = bool(objective - before < options.tol)
+        converged = bool(objective - before < TOL)
         if len(history) > 1 and (converged or len(history) > options.max_iter):
             return EMResult(mixture, objective, history, converged)
         mixture, before = better, objective
@@ -484,12 +483,12 @@ def implied_counts(mixture, total, alpha):
     return Counts(members, sums, n_known)
 
 
-def blend_counts(counts, total, more, weight, learning_decay):
+def blend_counts(counts, total, more, weight):
     """Discount the counts so far and add those of a batch.
 
     With s the counts for a unit of weight, s becomes (1 - r) s + r s_batch. The step r
-    is the batch's share of the weight so far, to the power ``learning_decay``:
-    (t + 2)**-learning_decay after a start and t batches of equal weight (Liang and
+    is the batch's share of the weight so far, to the power ``DECAY``:
+    (t + 2)**-DECAY after a start and t batches of equal weight (Liang and
     Klein, section 3). The first batch is taken as it is, which is a step of EM.
 
     Parameters
@@ -501,8 +500,6 @@ def blend_counts(counts, total, more, weight, learning_decay):
         Of the batch.
     weight : float
         Of the batch.
-    learning_decay : float
-        1: counts are added up.
 
     Returns
     -------
@@ -513,12 +510,12 @@ def blend_counts(counts, total, more, weight, learning_decay):
     log_share = -np.log1p(total / weight)
     keep = 0.0
     if log_share:
-        keep = np.expm1(learning_decay * log_share) / np.expm1(log_share)
-    take = np.exp((learning_decay - 1) * log_share)
+        keep = np.expm1(DECAY * log_share) / np.expm1(log_share)
+    take = np.exp((DECAY - 1) * log_share)
     return Counts(*(keep * a + take * b for a, b in zip(counts, more, strict=True)))
 
 
-def stepwise_em(state, signs, weights, options):
+def stepwise_em(state, signs, weights, alpha, batch_size):
     """Take a step of stepwise EM for each batch of samples, in their order.
 
     Parameters
@@ -526,8 +523,9 @@ def stepwise_em(state, signs, weights, options):
     state : MixtureState
     signs, weights
         As for ``em_step``.
-    options : EMOptions
-        alpha, learning_decay and batch_size.
+    alpha : float
+        As for ``maximising_mixture``.
+    batch_size : int
 
     Returns
     -------
@@ -539,16 +537,16 @@ def stepwise_em(state, signs, weights, options):
     """
     mixture, counts, total = state.mixture, state.counts, state.total
     if counts is None:
-        counts = implied_counts(mixture, total, options.alpha)
+        counts = implied_counts(mixture, total, alpha)
     log_likelihoods = []
-    for start in range(0, len(signs), options.batch_size):
-        batch = slice(start, start + options.batch_size)
+    for start in range(0, len(signs), batch_size):
+        batch = slice(start, start + batch_size)
         weight = float(weights[batch].sum())
         if not weight or np.isinf(total / weight):
             continue
         more, log_likelihood = expected_counts(mixture, signs[batch], weights[batch])
         log_likelihoods.append(log_likelihood / weight)
-        counts = blend_counts(counts, total, more, weight, options.learning_decay)
-        mixture = maximising_mixture(counts, options.alpha, mixture.attributes)
+        counts = blend_counts(counts, total, more, weight)
+        mixture = maximising_mixture(counts, alpha, mixture.attributes)
         total += weight
     return MixtureState(mixture, counts, total), log_likelihoods

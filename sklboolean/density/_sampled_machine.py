@@ -21,7 +21,7 @@ from sklboolean._core.parameters import (
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import warn_user
 from sklboolean._core.weights import checked_weights
-from sklboolean.density._base import threads_of_context
+from sklboolean.density._base import ContinuedFitMixin, threads_of_context
 from sklboolean.density._binary_machine import BinaryMachineMixin
 from sklboolean.density._initialization import fit_binary_inputs
 from sklboolean.density._machine import MachineState, no_visible_bias
@@ -52,7 +52,7 @@ MARGIN = 0.2  # nats, by which estimates of log Z differ by chance
     n_jobs=threads_of_context,
 )
 class SampledCombinationMachine(
-    CallbackSupportMixin, BinaryMachineMixin, BaseEstimator
+    CallbackSupportMixin, ContinuedFitMixin, BinaryMachineMixin, BaseEstimator
 ):
     """Density of Boolean samples as combinations of many hidden units; estimated.
 
@@ -204,11 +204,6 @@ class SampledCombinationMachine(
         """
         y, sample_weight = targets_of(self, X, y, sample_weight)
         return self._fit(X, sample_weight)
-
-    @with_callbacks
-    def _continue_fit(self, X, sample_weight):
-        """Fit from the weights of the last fit, if there was one."""
-        return self._fit(X, sample_weight, resumes=hasattr(self, "_state"))
 
     def _fit(self, X, sample_weight, *, resumes=False):
         with restore_on_error(self):

@@ -269,16 +269,6 @@ def test_missing_bits_are_counted_out_not_in():
     assert (filled != X)[np.isnan(holes)].mean() < 0.13
 
 
-def test_verbose_tells_of_each_start(capsys):
-    X = np.random.default_rng(7).integers(0, 2, (20, 4))
-    BernoulliMixture(2, n_init=2, verbose=1, random_state=0).fit(X)
-    lines = capsys.readouterr().out.splitlines()
-    starts = [line.split(",")[0] for line in lines]
-    assert starts == [f"[BernoulliMixture] start {k} of 2" for k in (1, 2)]
-    BernoulliMixture(2, n_init=2, random_state=0).fit(X)
-    assert not capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [

@@ -255,14 +255,6 @@ def test_representations_of_the_same_rows():
     assert list(named.get_feature_names_out()) == names
 
 
-def test_progress_is_shown(capsys):
-    machine(n_init=1, max_iter=3, verbose=1).fit(X)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 3
-    assert lines[0].startswith("[CombinationMachine] step 1, ")
-    assert " s: mean log-likelihood -" in lines[0]
-
-
 # The same model elsewhere
 
 

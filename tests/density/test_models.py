@@ -338,24 +338,6 @@ def test_bad_questions_are_refused_by_name(make):
 
 
 @every_model
-def test_failed_fit_keeps_the_model_and_the_rows(make):
-    X = some_rows()
-    model = make().fit(2 * X - 1)
-    before = model.score(X)
-    bad = X[:, :4].copy()
-    bad[0, 0] = np.inf
-    copy = bad.copy()
-    with pytest.raises(ValueError, match="infinity"):
-        model.fit(bad)
-    with pytest.raises(ValueError, match="alpha"):
-        model.set_params(alpha=-1.0).fit(X[:, :4])
-    np.testing.assert_array_equal(bad, copy)
-    assert model.score(X) == before
-    assert model.codes_.tolist() == [-1, 1]
-    assert model.n_features_in_ == 5
-
-
-@every_model
 def test_missing_bits_in_fit_are_learned_from_or_refused(make):
     X = some_rows()
     X[2, 1] = np.nan

@@ -257,14 +257,6 @@ def test_too_many_missing_bits_are_refused():
             ask(wide)
 
 
-def test_progress_is_shown(capsys):
-    machine(max_iter=2, verbose=1).fit(X)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2
-    assert lines[0].startswith("[SampledCombinationMachine] step 1, ")
-    assert " s: the largest weight is " in lines[0]
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning", ESTIMATE)
 def test_chains_pursue_one_start_only(monkeypatch):
     pursued = []
