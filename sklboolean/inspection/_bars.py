@@ -74,12 +74,6 @@ class RuleDisplay(Display):
         Returns
         -------
         display : RuleDisplay
-            The drawn display.
-
-        Raises
-        ------
-        ValueError
-            For an unknown ``value``, and if a rule has no such value.
         """
         return cls._draw_rules(rules, value, feature_names, max_rules, ax, "{} if {}")
 
@@ -102,12 +96,6 @@ class RuleDisplay(Display):
         Returns
         -------
         display : RuleDisplay
-            The drawn display.
-
-        Raises
-        ------
-        TypeError
-            If there are no ``rules_``. A ``DNF`` is drawn by ``from_rules``.
         """
         if not hasattr(estimator, "rules_"):
             if hasattr(estimator, "fit"):
@@ -205,12 +193,6 @@ class DependenceDisplay(Display):
         Returns
         -------
         display : DependenceDisplay
-            The drawn display.
-
-        Raises
-        ------
-        ValueError
-            For a wrong number of names.
         """
         check_is_fitted(density)
         check_integer(n_pairs, "n_pairs", 1)

@@ -69,12 +69,6 @@ class BoostingCurveDisplay(Display):
         Returns
         -------
         display : BoostingCurveDisplay
-            The display, already plotted.
-
-        Raises
-        ------
-        TypeError
-            If the estimator has no ``staged_predict``.
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "staged_predict"):
@@ -175,15 +169,6 @@ class MistakeCurveDisplay(Display):
         Returns
         -------
         display : MistakeCurveDisplay
-            The display, already plotted.
-
-        Raises
-        ------
-        ValueError
-            If `growth` is negative or infinite, or `y` does not have one label per
-            sample.
-        TypeError
-            If a classifier has no ``partial_fit``.
         """
         check_real(growth, "growth", 0)
         y = np.asarray(y)
@@ -223,11 +208,6 @@ class MistakeCurveDisplay(Display):
         -------
         display : MistakeCurveDisplay
             The display. Call ``plot`` to draw it.
-
-        Raises
-        ------
-        ValueError
-            If the numbers of predictions and labels differ.
         """
         y_true = np.asarray(y_true)
         if not isinstance(y_pred, dict):
@@ -318,9 +298,15 @@ class QueryCurveDisplay(Display):
     """
 
     def __init__(self, n_labels, scores, *, score_name="Score"):
-        self.n_labels = n_labels
-        self.scores = scores
+        self.n_labels = np.asarray(n_labels)
+        self.scores = {name: np.asarray(runs, float) for name, runs in scores.items()}
         self.score_name = score_name
+        for name, runs in self.scores.items():
+            if runs.ndim not in (1, 2) or runs.shape[-1] != len(self.n_labels):
+                raise ValueError(
+                    f"scores[{name!r}] must have one score for each of the "
+                    f"{len(self.n_labels)} entries of n_labels; got shape {runs.shape}."
+                )
 
     @classmethod
     def from_estimator(
@@ -357,12 +343,6 @@ class QueryCurveDisplay(Display):
         Returns
         -------
         display : QueryCurveDisplay
-            The display, already plotted.
-
-        Raises
-        ------
-        ValueError
-            If no sample has been queried.
         """
         check_is_fitted(estimator, "query_indices_")
         scorer = check_scoring(estimator, scoring=scoring)
@@ -405,30 +385,17 @@ class QueryCurveDisplay(Display):
         Parameters
         ----------
         n_labels : array-like of shape (n_points,)
-            Numbers of labels.
-        scores : dict of str to array-like of shape (n_points,) or (n_runs, n_points)
-            Scores of each curve.
+            As for the class.
+        scores : dict of str to array-likes
+            As for the class.
         score_name : str, default="Score"
-            Label of the vertical axis.
+            As for the class.
 
         Returns
         -------
         display : QueryCurveDisplay
             The display. Call ``plot`` to draw it.
-
-        Raises
-        ------
-        ValueError
-            If a curve does not have one score for each entry of `n_labels`.
         """
-        n_labels = np.asarray(n_labels)
-        scores = {name: np.asarray(values, float) for name, values in scores.items()}
-        for name, values in scores.items():
-            if values.ndim not in (1, 2) or values.shape[-1] != len(n_labels):
-                raise ValueError(
-                    f"scores[{name!r}] must have one score for each of the "
-                    f"{len(n_labels)} entries of n_labels; got shape {values.shape}."
-                )
         return cls(n_labels, scores, score_name=score_name)
 
     def _draw(self, is_new_figure):
@@ -509,14 +476,6 @@ class PotentialDisplay(Display):
         Returns
         -------
         display : PotentialDisplay
-            The display, already plotted.
-
-        Raises
-        ------
-        NotFittedError
-            If the estimator is not fitted.
-        ValueError
-            If the estimator has no potentials.
         """
         check_is_fitted(estimator)
         potentials = getattr(estimator, "potentials_", None)
@@ -549,11 +508,6 @@ class PotentialDisplay(Display):
         -------
         display : PotentialDisplay
             The display. Call ``plot`` to draw it.
-
-        Raises
-        ------
-        ValueError
-            If an argument is out of range, or the shapes differ.
         """
         y_true, votes = np.asarray(y_true), np.asarray(votes)
         if votes.ndim != 2 or y_true.shape != votes.shape[1:] or not y_true.size:
@@ -657,7 +611,6 @@ class RobustnessDisplay(Display):
         Returns
         -------
         display : RobustnessDisplay
-            The display, already plotted.
         """
         is_correct = np.asarray(model.predict(X)) == np.asarray(y)
         n_changes = robustness(model, X, time_limit=time_limit)

@@ -654,12 +654,6 @@ class ExplanationDisplay(Display):
         Returns
         -------
         display : ExplanationDisplay
-            The drawn display.
-
-        Raises
-        ------
-        ValueError
-            As for `explain`, and if there is no such sample.
         """
         check_integer(sample, "sample", 0)
         n_samples = X.shape[0] if hasattr(X, "shape") else len(X)

@@ -90,7 +90,6 @@ class ShapleyDisplay(Display):
         Returns
         -------
         display : ShapleyDisplay
-            The drawn display.
         """
         shapley = shapley_values(model, X, background)
         display = cls(

@@ -148,12 +148,6 @@ class TopFeaturesDisplay(Display):
         Returns
         -------
         display : TopFeaturesDisplay
-            The drawn display.
-
-        Raises
-        ------
-        ValueError
-            As for `top_features`.
         """
         features = top_features(
             model, n_features, feature_names=feature_names, target=target

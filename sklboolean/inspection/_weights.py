@@ -88,12 +88,6 @@ class WeightsDisplay:
         Returns
         -------
         display : WeightsDisplay
-            The display, already plotted.
-
-        Raises
-        ------
-        ValueError
-            If ``image_shape`` does not have one pixel for each feature.
         """
         check_is_fitted(estimator)
         if not hasattr(estimator, "components_"):
@@ -121,11 +115,6 @@ class WeightsDisplay:
         -------
         self : WeightsDisplay
             The display, with ``axes_`` and ``figure_``.
-
-        Raises
-        ------
-        ValueError
-            If ``image_shape`` does not have one pixel for each feature.
         """
         n_components, n_features = self.components.shape
         height, width = check_image_shape(self.image_shape, n_features)
@@ -240,12 +229,6 @@ class CompletionDisplay:
         Returns
         -------
         display : CompletionDisplay
-            The display, already plotted.
-
-        Raises
-        ------
-        ValueError
-            If ``image_shape`` does not have one pixel for each feature.
         """
         check_is_fitted(estimator)
         erased = np.asarray(X, dtype=float)
@@ -260,12 +243,6 @@ class CompletionDisplay:
         -------
         self : CompletionDisplay
             The display, with ``axes_`` and ``figure_``.
-
-        Raises
-        ------
-        ValueError
-            If ``image_shape`` does not have one pixel for each feature, or
-            ``completed`` or ``original`` has another shape than ``erased``.
         """
         erased = np.asarray(self.erased, dtype=float)
         shape = check_image_shape(self.image_shape, erased.shape[1])
