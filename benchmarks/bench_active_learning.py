@@ -55,7 +55,7 @@ def thresholds(epsilons, seeds):
                     yield random.random_sample((1000, 1))
 
             learner = QueryByCommittee(
-                ThresholdVersionSpace(), epsilon=epsilon, delta=0.1, random_state=seed
+                ThresholdVersionSpace(), epsilon=(epsilon, 0.1), random_state=seed
             ).fit_stream(
                 stream(), classes=[False, True],
                 oracle=lambda x, _indices, target=target: x[:, 0] >= target,
@@ -93,8 +93,8 @@ def conjunctions(sizes, seeds, epsilon=0.01):
             X = random.random_sample((20_000, n_features)) < 0.5 ** (2 / n_features)
             y = X[:, target].all(axis=1)
             learner = QueryByCommittee(
-                FiniteVersionSpace("conjunctions", monotone=True), epsilon=epsilon,
-                delta=0.1, random_state=seed,
+                FiniteVersionSpace("conjunctions", monotone=True),
+                epsilon=(epsilon, 0.1), random_state=seed,
             ).fit_stream([(X, y)], classes=[False, True])  # fmt: skip
             test = slice(18_000, None)
             queried.append(learner.n_queries_)

@@ -403,17 +403,14 @@ CASES = {
             max_queries=30,
         )
     ),
-    "query_by_committee_subsample": Case(
+    "query_by_committee_vote_entropy": Case(
         QueryByCommittee(
-            LogisticRegression(), sampling="subsample", n_members=3,
-            strategy="vote_entropy", batch_size=5, max_queries=20,
+            LogisticRegression(), n_members=3, strategy="vote_entropy", batch_size=5,
+            max_queries=20,
         )
     ),
     "query_by_committee_seed": Case(
-        QueryByCommittee(
-            DecisionTreeClassifier(max_features=1), sampling="all", n_members=3,
-            max_queries=20,
-        )
+        QueryByCommittee([DecisionTreeClassifier(max_features=1)] * 3, max_queries=20)
     ),
     "query_by_committee_of_one": Case(
         QueryByCommittee(

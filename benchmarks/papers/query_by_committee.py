@@ -35,7 +35,7 @@ from sklboolean import QueryByCommittee
 from sklboolean.active_learning import (
     HalfspaceVersionSpace,
     ThresholdVersionSpace,
-    information_gain,
+    expected_information_gain,
 )
 from sklboolean.theory import information_gain_lower_bound
 
@@ -120,7 +120,7 @@ def stopping_row(epsilon, delta, n_seeds):
     n0 = 20 / gain * log(4 * m0 / delta)
     queries, read, errors = [], [], []
     for seed in range(n_seeds):
-        learner, target = learn_threshold(seed, epsilon=epsilon, delta=delta)
+        learner, target = learn_threshold(seed, epsilon=(epsilon, delta))
         low, high = learner.committee_.interval
         queries.append(learner.n_queries_)
         read.append(learner.n_seen_)
@@ -142,7 +142,7 @@ def stopping_row(epsilon, delta, n_seeds):
 def gain_of_shares(places, shares):
     """Return (3.17): the information in bits of a query, by the volume function F."""
     asked = shares * (1 - shares)
-    return trapezoid(asked * information_gain(shares), places) / trapezoid(
+    return trapezoid(asked * expected_information_gain(shares), places) / trapezoid(
         asked, places
     )
 

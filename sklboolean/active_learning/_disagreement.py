@@ -469,7 +469,7 @@ def _entropies(distributions):
     return np.minimum(bits, np.log2(distributions.shape[1]))
 
 
-def information_gain(probabilities) -> np.ndarray:
+def expected_information_gain(probabilities) -> np.ndarray:
     """Compute the expected information gain H(F) of binary labels.
 
     Parameters
@@ -495,8 +495,8 @@ def information_gain(probabilities) -> np.ndarray:
 
     Examples
     --------
-    >>> from sklboolean.active_learning import information_gain
-    >>> information_gain([0.0, 0.25, 0.5])
+    >>> from sklboolean.active_learning import expected_information_gain
+    >>> expected_information_gain([0.0, 0.25, 0.5])
     array([0.        , 0.81127812, 1.        ])
     """
     probabilities = as_reals(probabilities, "probabilities")
@@ -597,7 +597,7 @@ def bayes_error_bounds(entropy, *, n_classes=2) -> tuple[float, float]:
     def excess(exponent):
         # Fano: with error e the entropy is at most H(e) + e lg(n_classes - 1).
         error = 2.0**-exponent
-        return information_gain(error) + error * log2(n_classes - 1) - entropy
+        return expected_information_gain(error) + error * log2(n_classes - 1) - entropy
 
     if entropy >= most:
         return blind, blind

@@ -27,8 +27,9 @@ class EnsembleCommittee:
     ----------
     bases : list of classifiers
         One per member. They are cloned.
-    sampling : {"bootstrap", "subsample", "all"}
-        Which labelled samples a member is trained on, and how often each.
+    is_bootstrap : bool
+        Whether each member is trained on a bootstrap sample of the labelled samples,
+        or on all of them.
     rng : RandomState
     n_jobs : int or None
     """
@@ -44,7 +45,7 @@ class EnsembleCommittee:
     # What took long for all members together, one after the other.
     slow = frozenset()
 
-    def __init__(self, bases, sampling, rng, n_jobs):
+    def __init__(self, bases, is_bootstrap, rng, n_jobs):
         if not bases:
             raise ValueError("committee must list at least one classifier; got none.")
         if len(bases) == 1 and not hasattr(bases[0], "predict_proba"):
@@ -54,12 +55,13 @@ class EnsembleCommittee:
             )
         is_random = any("random_state" in name for name in bases[0].get_params())
         are_equal = len(bases) > 1 and len(set(map(id, bases))) == 1
-        if sampling == "all" and are_equal and not is_random:
+        if not is_bootstrap and are_equal and not is_random:
             raise ValueError(
-                f"sampling='all' needs a classifier with random_state; {bases[0]!r} "
-                "has none, so all members would be equal. Use sampling='bootstrap'."
+                f"All members of a list are trained on all labels, and {bases[0]!r} "
+                "has no random_state, so they would be equal. Give the classifier "
+                "itself: its clones are trained on bootstrap samples."
             )
-        self.sampling, self.rng, self.n_jobs = sampling, rng, n_jobs
+        self.is_bootstrap, self.rng, self.n_jobs = is_bootstrap, rng, n_jobs
         self.members = [clone(base) for base in bases]
         self.weighable = [has_fit_parameter(base, "sample_weight") for base in bases]
         # Trees validate and copy their input, unless they are told not to.
@@ -73,7 +75,7 @@ class EnsembleCommittee:
     def check_weights(self, _weights):
         """Refuse sample weights if a member cannot use them."""
         # A bootstrap draws samples by weight for members that take no weights.
-        if self.sampling != "bootstrap":
+        if not self.is_bootstrap:
             for member in self.members:
                 check_weighable(member)
 
@@ -120,15 +122,12 @@ class EnsembleCommittee:
 
     def _draw_counts(self, weights):
         """Draw how often each member sees each new sample."""
-        shape = len(weights), len(self.members)
-        if self.sampling == "bootstrap":
-            # Poisson counts are a bootstrap sample that can grow. A member that takes
-            # no weights sees samples in proportion to their weights.
-            means = np.where(self.weighable, 1.0, weights[:, None])
-            return self.rng.poisson(means).T
-        if self.sampling == "subsample":
-            return self.rng.binomial(1, 0.5, size=shape).T
-        return np.ones(shape[::-1], dtype=np.int64)
+        if not self.is_bootstrap:
+            return np.ones((len(self.members), len(weights)), dtype=np.int64)
+        # Poisson counts are a bootstrap sample that can grow. A member that takes no
+        # weights sees samples in proportion to their weights.
+        means = np.where(self.weighable, 1.0, weights[:, None])
+        return self.rng.poisson(means).T
 
     def _inputs(self, X):
         """Prepare the data of each member, and the options of its methods.
@@ -200,8 +199,8 @@ def check_weighable(base):
     """Refuse sample weights for a classifier whose ``fit`` takes none."""
     if not has_fit_parameter(base, "sample_weight"):
         raise ValueError(
-            f"{base!r} takes no sample_weight. Use sampling='bootstrap', which draws "
-            "samples by weight, or a classifier that takes weights."
+            f"{base!r} takes no sample_weight. Use a classifier that takes weights, or "
+            "clones of a classifier as the committee, which draw samples by weight."
         )
 
 

@@ -33,7 +33,7 @@ from sklboolean.active_learning._version_space import (
 )
 from sklboolean.kernels import BOOLEAN_KERNELS
 
-SAMPLERS = ("auto", "expectation_propagation", "elliptical_slice", "hit_and_run")
+SAMPLERS = ("auto", "expectation_propagation", "elliptical_slice")
 # A sample whose squared distance from the span is below this share of its squared
 # length is in the span: rounding errors are about 1e-16 times the condition number of
 # the basis.
@@ -150,13 +150,12 @@ class KernelVersionSpace(VersionSpace):
         ``kernel(A, B)`` returns the kernel matrix of shape (n_samples_A, n_samples_B),
         positive semidefinite. Use `GramKernel` for a precomputed matrix. Numeric
         samples are passed as float64.
-    sampler : {"auto", "expectation_propagation", "elliptical_slice", "hit_and_run"}, \
-default="auto"
+    sampler : {"auto", "expectation_propagation", "elliptical_slice"}, default="auto"
         How hypotheses are drawn. "expectation_propagation" draws from a Gaussian
-        approximation of the posterior. "elliptical_slice" and "hit_and_run" run Markov
-        chains: over normal weight vectors or in the unit ball, restricted by the
-        labels. "auto" is "expectation_propagation", whose cost and accuracy do not
-        depend on the mixing of chains.
+        approximation of the posterior. "elliptical_slice" runs Markov chains over
+        normal weight vectors, restricted by the labels. "auto" is
+        "expectation_propagation", whose cost and accuracy do not depend on the mixing
+        of chains.
     label_noise : float, default=0.0
         Probability that a label is wrong, in [0, 0.5). Set it above 0 if the labels
         may contain errors, or if no halfspace may be perfect.
@@ -244,6 +243,11 @@ default="auto"
         ValueError
             For an unknown kernel or sampler, and for numbers out of range.
         """
+        if self.sampler == "hit_and_run":
+            raise ValueError(
+                "sampler='hit_and_run' is not supported since version 0.3. Set "
+                "sampler='elliptical_slice', which draws from the same distribution."
+            )
         check_choice(self.sampler, "sampler", SAMPLERS)
         check_label_noise(self.label_noise)
         n_steps = check_integer(self.n_steps, "n_steps", 1)
@@ -255,7 +259,7 @@ default="auto"
             self._posterior = GaussianPosterior(noise)
         else:
             rng = np.random.default_rng(seed)
-            self._posterior = HalfspaceChains(sampler, noise, n_steps, n_chains, rng)
+            self._posterior = HalfspaceChains(noise, n_steps, n_chains, rng)
         self._orthonormal = OrthonormalBasis()
         self.n_labels_, self.contradiction_, self.basis_ = 0, None, None
         return self
@@ -477,8 +481,7 @@ class HalfspaceVersionSpace(KernelVersionSpace):
     ----------
     fit_intercept : bool, default=True
         Include the constant b. Without it, the halfspaces pass through the origin.
-    sampler : {"auto", "expectation_propagation", "elliptical_slice", "hit_and_run"}, \
-default="auto"
+    sampler : {"auto", "expectation_propagation", "elliptical_slice"}, default="auto"
         As in `KernelVersionSpace`. "auto" is "elliptical_slice" for at most 32
         dimensions, the constant included, and "expectation_propagation" for more.
     label_noise : float, default=0.0

@@ -7,9 +7,8 @@ an orthonormal basis of the labelled samples.
 
 Chains: the thesis [1]_ draws w uniformly from the unit ball restricted by these
 constraints (section 3.6.3). Predictions depend on the direction of w only, and the
-directions of a standard normal w have the same distribution. So the radius can be drawn
-again at any time, and one population serves both samplers. Arrays hold one chain per
-column.
+directions of a standard normal w have the same distribution, so the chains move normal
+weight vectors along elliptical slices [2]_. Arrays hold one chain per column.
 
 Expectation propagation: each label is a step function, 1 - eta on the correct side and
 eta on the other. The posterior of a normal prior under n steps is replaced by the
@@ -118,44 +117,6 @@ def meets_cone(signed_samples, start, direction):
     )
 
 
-def normal_radii(weights, rng):
-    """Rescale each column to the radius of a standard normal vector, in place.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (rank, n_chains)
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    factors : ndarray of shape (n_chains,)
-        The columns were multiplied by these.
-    """
-    return _set_radii(weights, np.sqrt(rng.chisquare(len(weights), weights.shape[1])))
-
-
-def ball_radii(weights, rng):
-    """Rescale each column to the radius of a uniform point of the unit ball, in place.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (rank, n_chains)
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    factors : ndarray of shape (n_chains,)
-        The columns were multiplied by these.
-    """
-    return _set_radii(weights, rng.random(weights.shape[1]) ** (1 / len(weights)))
-
-
-def _set_radii(weights, radii):
-    factors = radii / np.linalg.norm(weights, axis=0)
-    weights *= factors
-    return factors
-
-
 def draw_on_line(breaks, flips, lower, upper, penalty, rng):
     """Draw a point on each line with density exp(-penalty * number of mistakes).
 
@@ -225,55 +186,16 @@ def move_on_ellipse(weights, margins, signed_samples, penalty, rng):
         flips, upper = np.concatenate([rising, -rising]), lower + 2 * np.pi
         angles = draw_on_line(breaks, flips, lower, upper, penalty, rng)
     cosines, sines = np.cos(angles), np.sin(angles)
-    _move(weights, margins, cosines, sines, other, across, np.isinf(penalty))
-
-
-def move_in_ball(weights, margins, signed_samples, penalty, rng):
-    """Take one step of hit-and-run in the unit ball, in place.
-
-    Parameters
-    ----------
-    weights : ndarray of shape (rank, n_chains)
-        Uniform in the ball, restricted by the labels.
-    margins, signed_samples, penalty, rng
-        As in `move_on_ellipse`.
-    """
-    other = rng.standard_normal(weights.shape)
-    other /= np.linalg.norm(other, axis=0)
-    across = signed_samples @ other
-    middle = -np.einsum("ij,ij->j", weights, other)
-    gap = 1.0 - np.einsum("ij,ij->j", weights, weights)
-    half = np.sqrt(np.maximum(middle**2 + gap, 0.0))
-    lower, upper = middle - half, middle + half
+    new_margins = cosines * margins + sines * across
     if np.isinf(penalty):
-        ratios = across / margins
-        # Where no sample bounds a side, the ball does.
-        lower = np.maximum(lower, -1 / ratios.max(axis=0, initial=TINY))
-        upper = np.minimum(upper, -1 / ratios.min(axis=0, initial=-TINY))
-        steps = lower + (upper - lower) * rng.random(len(lower))
-    else:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            breaks = -margins / across
-        # Samples on one side of the whole chord get a break at its lower end.
-        inside = (breaks > lower) & (breaks < upper)
-        breaks = np.where(inside, breaks, lower)
-        flips = np.where(across > 0, -1, 1)
-        steps = draw_on_line(breaks, flips, lower, upper, penalty, rng)
-    ones = np.ones(len(steps))
-    _move(weights, margins, ones, steps, other, across, np.isinf(penalty))
-
-
-def _move(weights, margins, keep, add, other, across, strict):
-    new_margins = keep * margins + add * across
-    if strict:
         # A step to the end of the interval may round to the wrong side: do not move.
-        stay = np.min(new_margins, axis=0, initial=np.inf) <= 0
-        if stay.any():
-            keep, add = np.where(stay, 1.0, keep), np.where(stay, 0.0, add)
-            new_margins = keep * margins + add * across
+        stays = np.min(new_margins, axis=0, initial=np.inf) <= 0
+        if stays.any():
+            cosines, sines = np.where(stays, 1.0, cosines), np.where(stays, 0.0, sines)
+            new_margins = cosines * margins + sines * across
     margins[...] = new_margins
-    weights *= keep
-    weights += add * other
+    weights *= cosines
+    weights += sines * other
 
 
 def draw_beyond(bounds, right, rng):
@@ -322,7 +244,6 @@ class HalfspaceChains:
 
     Parameters
     ----------
-    sampler : {"elliptical_slice", "hit_and_run"}
     label_noise : float
         Probability that a label is flipped, below 1/2.
     n_steps : int
@@ -332,8 +253,7 @@ class HalfspaceChains:
         Kept, and advanced by every move.
     """
 
-    def __init__(self, sampler, label_noise, n_steps, n_chains, rng):
-        self.sampler = sampler
+    def __init__(self, label_noise, n_steps, n_chains, rng):
         self.label_noise = label_noise
         self.n_steps = n_steps
         self.rng = rng
@@ -445,7 +365,8 @@ class HalfspaceChains:
         direction = interior_direction(signed_samples)
         self.signed_samples = signed_samples
         self.weights = np.repeat(direction[:, None], self.weights.shape[1], axis=1)
-        normal_radii(self.weights, self.rng)
+        radii = np.sqrt(self.rng.chisquare(len(direction), self.weights.shape[1]))
+        self.weights *= radii / np.linalg.norm(self.weights, axis=0)
         self.margins = signed_samples @ self.weights
         self.advance(COLD_STARTS * self.n_steps)
 
@@ -457,16 +378,10 @@ class HalfspaceChains:
         """Run every chain for ``n_steps`` steps."""
         if not len(self.weights):
             return
-        in_ball = self.sampler == "hit_and_run"
-        if in_ball:
-            self.margins *= ball_radii(self.weights, self.rng)
-        move = move_in_ball if in_ball else move_on_ellipse
         for _ in range(n_steps):
-            move(
+            move_on_ellipse(
                 self.weights, self.margins, self.signed_samples, self.penalty, self.rng
             )
-        if in_ball:
-            self.margins *= normal_radii(self.weights, self.rng)
 
     def positive_probability(self, samples):
         """Compute the share of the halfspaces that predict positive for each sample.

@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state, get_tags
 
 from sklboolean._core.base import restore_on_error
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.labels import distinct_labels, encode_classes, target_type
 from sklboolean._core.meta import draw_seed, set_seed
 from sklboolean._core.parameters import (
@@ -45,10 +46,33 @@ from sklboolean.active_learning._version_space import (
     is_version_space,
 )
 
+N_TREES, N_CLONES = 30, 5
 # Parameters that must not change while labels are added.
-STATE_PARAMS = "committee n_members sampling strategy epsilon delta initial".split()
+STATE_PARAMS = "committee n_members strategy epsilon initial".split()
+DELTA = 0.05  # the probability of failure that is allowed where none is given
 
 
+def delta_in_epsilon(_name, value, params):
+    """Set ``epsilon`` to a pair of numbers, epsilon and delta."""
+    if value != DELTA and params["epsilon"] is not None:
+        epsilon = np.ravel(params["epsilon"])[0]
+        params["epsilon"] = float(epsilon), value
+
+
+def sampling_by_committee(name, value, params):
+    """Clones see bootstrap samples; a list of classifiers sees all labels."""
+    committee, n_members = params["committee"], params["n_members"]
+    is_cloned = hasattr(committee, "fit") and n_members != 1
+    if value == "all" and is_cloned:
+        params["committee"] = [committee] * (n_members or N_CLONES)
+    elif value != ("bootstrap" if is_cloned else "all"):
+        raise ValueError(
+            f"{name}={value!r} is not supported since version 0.3. "
+            f"{sampling_by_committee.__doc__}"
+        )
+
+
+@old_parameters(delta=delta_in_epsilon, sampling=sampling_by_committee)
 class QueryByCommittee(
     CallbackSupportMixin, QueryPredictionMixin, ClassifierMixin, BaseEstimator
 ):
@@ -61,21 +85,19 @@ class QueryByCommittee(
     Parameters
     ----------
     committee : classifier, list of classifiers, version space or None, default=None
-        The members. A classifier is cloned ``n_members`` times. A list contains the
-        members. A version space, such as `FiniteVersionSpace` or
-        `HalfspaceVersionSpace`, has all hypotheses that agree with the labels as
-        members; it is limited to two classes. None: randomized trees,
+        The members. A classifier is cloned ``n_members`` times, and each clone is
+        trained on a bootstrap sample that grows with the labels. A list contains the
+        members, which are trained on all labels; the same classifier several times
+        gives members that differ by their ``random_state`` only. A version space, such
+        as `FiniteVersionSpace` or `HalfspaceVersionSpace`, has all hypotheses that
+        agree with the labels as members; it is limited to two classes. None: randomized
+        trees that see all labels,
         ``DecisionTreeClassifier(max_features="sqrt")``.
     n_members : int or None, default=None
         Number of clones of a single classifier, at least 1. More members measure
         disagreement more finely and take longer. The probabilities of a single member
         stand for a committee, for example those of a random forest. None: 30 trees, or
         5 clones of a given classifier.
-    sampling : {"bootstrap", "subsample", "all"} or None, default=None
-        The labelled samples that each classifier is trained on: a bootstrap sample
-        that grows with the labels, a random half, or all of them. With "all", clones
-        differ by their ``random_state`` only. None: "bootstrap" for clones of a given
-        classifier, otherwise "all". Version spaces ignore it.
     strategy : {"disagreement", "vote_entropy", "kl", "label_entropy", \
 "pairwise_disagreement", "margin"}, callable or None, default=None
         The score of a candidate. "disagreement": 1 if two random members disagree,
@@ -88,13 +110,12 @@ class QueryByCommittee(
         `sklboolean.active_learning.CommitteePredictions`. None: "margin" for
         classifiers, "pairwise_disagreement" for version spaces. Streams use
         "disagreement" only.
-    epsilon : float or None, default=0.05
-        Target error, in (0, 1). A stream ends when more than
+    epsilon : float, pair of floats or None, default=0.05
+        Target error, in (0, 1). A pair gives the allowed probability of failure, delta,
+        too; without it delta is 0.05. A stream ends when more than
         ``t_n = ln(pi^2 (n + 1)^2 / (3 delta)) / epsilon`` samples in a row were
         rejected after n labels; a pool ends when this is expected of it. None: continue
         until ``max_queries`` or the last sample.
-    delta : float, default=0.05
-        Allowed probability of failure, in (0, 1).
     batch_size : int, default=1
         Number of labels of a pool to query at a time, at least 1. A batch consists of
         good candidates that are far from each other. Increase it if training is slow
@@ -183,16 +204,14 @@ class QueryByCommittee(
     """
 
     def __init__(
-        self, committee=None, *, n_members=None, sampling=None, strategy=None,
-        epsilon=0.05, delta=0.05, batch_size=1, max_queries=None, initial=None,
-        final_estimator="auto", random_state=None, n_jobs=None, verbose=0,
+        self, committee=None, *, n_members=None, strategy=None, epsilon=0.05,
+        batch_size=1, max_queries=None, initial=None, final_estimator="auto",
+        random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.committee = committee
         self.n_members = n_members
-        self.sampling = sampling
         self.strategy = strategy
         self.epsilon = epsilon
-        self.delta = delta
         self.batch_size = batch_size
         self.max_queries = max_queries
         self.initial = initial
@@ -492,10 +511,15 @@ class QueryByCommittee(
     def _check_params(self):
         if self.strategy is not None and not callable(self.strategy):
             check_choice(self.strategy, "strategy", tuple(STRATEGIES))
-        for name in ("epsilon", "delta"):
-            value = getattr(self, name)
-            is_given = name == "delta" or value is not None
-            if is_given and check_real(value, name, 0.0, strict=True) >= 1:
+        if np.ndim(self.epsilon) and np.shape(self.epsilon) != (2,):
+            raise ValueError(
+                "epsilon must be a number, a pair of numbers, epsilon and delta, or "
+                f"None; got {self.epsilon!r}."
+            )
+        for name, value in zip(("epsilon", "delta"), self._error_limits(), strict=True):
+            if value is None:
+                continue
+            if check_real(value, name, 0.0, strict=True) >= 1:
                 raise ValueError(f"{name} must be less than 1; got {value}.")
         check_integer(self.batch_size, "batch_size", 1)
         for name in ("max_queries", "n_members"):
@@ -509,8 +533,11 @@ class QueryByCommittee(
                 )
         elif self.initial is not None:
             check_integer(self.initial, "initial", 0)
-        check_choice(self.sampling, "sampling", (None, "bootstrap", "subsample", "all"))
         check_bases(self._bases(), self._given_final())
+
+    def _error_limits(self):
+        """Split ``epsilon`` into epsilon, or None, and delta."""
+        return self.epsilon if np.ndim(self.epsilon) else (self.epsilon, DELTA)
 
     def _check_stream_params(self):
         """Reject parameters that compare samples: a stream is read one by one."""
@@ -581,20 +608,20 @@ class QueryByCommittee(
                 self.committee, self.n_features_in_, draw_seed(members)
             )
         else:
-            bases, sampling = self._bases(final=False), "all"
-            if not isinstance(self.committee, list | tuple):
-                is_default = self.committee is None
-                bases = bases * (self.n_members or (30 if is_default else 5))
-                sampling = "all" if is_default or len(bases) == 1 else "bootstrap"
-            sampling = self.sampling or sampling
-            committee = EnsembleCommittee(bases, sampling, members, self.n_jobs)
+            bases, is_bootstrap = self._bases(final=False), False
+            if self.committee is None:
+                bases = bases * (self.n_members or N_TREES)
+            elif not isinstance(self.committee, list | tuple):
+                bases = bases * (self.n_members or N_CLONES)
+                is_bootstrap = len(bases) > 1
+            committee = EnsembleCommittee(bases, is_bootstrap, members, self.n_jobs)
         n_initial = committee.n_initial
         if self.initial is not None:
             n_initial = len(self.initial) if np.ndim(self.initial) else self.initial
         score = self.strategy
         if not callable(score):
             score = STRATEGIES[score or committee.default_strategy]
-        limits = self.epsilon, self.delta, int(n_initial), self.max_queries or np.inf
+        limits = *self._error_limits(), int(n_initial), self.max_queries or np.inf
         return QueryState(
             committee, score, *limits, ties, coins, seed, classes, classes
         )

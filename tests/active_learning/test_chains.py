@@ -18,17 +18,13 @@ from scipy.stats import chisquare, kstest, truncnorm
 
 from sklboolean.active_learning import HalfspaceVersionSpace, _posterior_sampling
 from sklboolean.active_learning._posterior_sampling import (
-    ball_radii,
     draw_beyond,
     draw_on_line,
     interior_direction,
     meets_cone,
-    normal_radii,
     systematic_indices,
 )
 
-SAMPLERS = ("elliptical_slice", "hit_and_run")
-both_samplers = pytest.mark.parametrize("sampler", SAMPLERS)
 with_and_without_noise = pytest.mark.parametrize("label_noise", [0.0, 0.15])
 
 
@@ -37,10 +33,10 @@ def angles(*degrees):
     return np.column_stack([np.cos(radians), np.sin(radians)])
 
 
-def chains(sampler, n_chains=4000, n_steps=60, **parameters):
+def chains(n_chains=4000, n_steps=60, **parameters):
     return HalfspaceVersionSpace(
-        fit_intercept=False, sampler=sampler, n_chains=n_chains, n_steps=n_steps,
-        random_state=0, **parameters,
+        fit_intercept=False, sampler="elliptical_slice", n_chains=n_chains,
+        n_steps=n_steps, random_state=0, **parameters,
     )  # fmt: skip
 
 
@@ -53,32 +49,29 @@ def standard_errors(probabilities, n_chains):
     return 5 * np.sqrt(probabilities * (1 - probabilities) / n_chains) + 1e-12
 
 
-@both_samplers
 @with_and_without_noise
-def test_wedge_of_the_plane(sampler, label_noise):
+def test_wedge_of_the_plane(label_noise):
     rows, labels = angles(0, 50, -70), [True, True, False]
     queries = angles(*range(5, 360, 17))
-    space = chains(sampler, label_noise=label_noise).update(rows, labels)
+    space = chains(label_noise=label_noise).update(rows, labels)
     exact = plane_acceptance(rows, labels, queries, label_noise)
     error = np.abs(space.predict_proba(queries)[:, 1] - exact)
     assert np.all(error <= standard_errors(exact, 4000))
 
 
-@both_samplers
-def test_one_label_leaves_half_a_turn(sampler):
+def test_one_label_leaves_half_a_turn():
     """A row at an angle t to the labelled one is accepted with 1 - t / 180."""
-    space = chains(sampler).update(angles(0), [True])
+    space = chains().update(angles(0), [True])
     share = 1 - np.array([10, 60, 90, 150]) / 180
     error = np.abs(space.predict_proba(angles(10, 60, 90, 150))[:, 1] - share)
     assert np.all(error <= standard_errors(share, 4000))
 
 
-@both_samplers
 @with_and_without_noise
-def test_directions_fill_the_cells_of_an_arrangement(sampler, label_noise):
+def test_directions_fill_the_cells_of_an_arrangement(label_noise):
     rows, labels = angles(10, 40, 95, -30), [True, True, False, True]
     others = angles(0, 20, 45, 60, 75, 88)
-    space = chains(sampler, label_noise=label_noise).update(rows, labels)
+    space = chains(label_noise=label_noise).update(rows, labels)
     mass, middles = plane_cells(rows, labels, others, label_noise)
     lines = np.concatenate([rows, others])
     answers = space.sample_predictions(lines, 4000, 0).T
@@ -89,24 +82,22 @@ def test_directions_fill_the_cells_of_an_arrangement(sampler, label_noise):
     assert chisquare(counts[mass > 0], 4000 * mass[mass > 0]).pvalue > 1e-3
 
 
-@both_samplers
 @with_and_without_noise
 @pytest.mark.parametrize("dimension", [3, 4])
-def test_chains_against_rejection(sampler, label_noise, dimension):
+def test_chains_against_rejection(label_noise, dimension):
     random = np.random.default_rng(dimension)
     rows = random.standard_normal((5, dimension))
     labels = rows @ random.standard_normal(dimension) > 0
     queries = random.standard_normal((20, dimension))
-    space = chains(sampler, label_noise=label_noise).update(rows, labels)
+    space = chains(label_noise=label_noise).update(rows, labels)
     sample = rejection_sample(rows, labels, 400_000, 1, label_noise)
     exact = np.mean(queries @ sample >= 0, axis=1)
     error = np.abs(space.predict_proba(queries)[:, 1] - exact)
     assert np.all(error <= standard_errors(exact, min(4000, sample.shape[1] / 2)))
 
 
-@both_samplers
 @with_and_without_noise
-def test_labels_one_by_one_or_all_at_once(sampler, label_noise):
+def test_labels_one_by_one_or_all_at_once(label_noise):
     """The new coordinate is drawn exactly: one step for each label is enough."""
     random = np.random.default_rng(5)
     rows = random.standard_normal((3, 3)) + 1
@@ -114,10 +105,10 @@ def test_labels_one_by_one_or_all_at_once(sampler, label_noise):
     queries = random.standard_normal((20, 3))
     sample = rejection_sample(rows, labels, 400_000, 2, label_noise)
     exact = np.mean(queries @ sample >= 0, axis=1)
-    warm = chains(sampler, n_chains=8000, n_steps=1, label_noise=label_noise)
+    warm = chains(n_chains=8000, n_steps=1, label_noise=label_noise)
     for i in (2, 0, 1):
         warm.update(rows[i : i + 1], labels[i : i + 1])
-    cold = chains(sampler, n_chains=8000, n_steps=1, label_noise=label_noise).update(
+    cold = chains(n_chains=8000, n_steps=1, label_noise=label_noise).update(
         rows, labels
     )
     for space in (warm, cold):
@@ -129,11 +120,10 @@ def test_labels_one_by_one_or_all_at_once(sampler, label_noise):
         )
 
 
-@both_samplers
-def test_two_labels_have_the_orthant_probability(sampler):
+def test_two_labels_have_the_orthant_probability():
     """P(second | first) = 2 P(both)."""
     correlation = 0.6
-    space = chains(sampler).update(np.array([[1.0, 0.0]]), [True])
+    space = chains().update(np.array([[1.0, 0.0]]), [True])
     second = np.array([[correlation, np.sqrt(1 - correlation**2)]])
     exact = 2 * orthant_probability(correlation)
     # The part outside the span is integrated, so that less is left to chance.
@@ -142,12 +132,11 @@ def test_two_labels_have_the_orthant_probability(sampler):
     )
 
 
-@both_samplers
-def test_label_that_almost_no_halfspace_gives(sampler):
+def test_label_that_almost_no_halfspace_gives():
     """A thousandth of a half turn is left, and it is filled evenly."""
     rows, labels = angles(0, 179.82), [True, True]
     queries = angles(-0.135, -0.09, -0.045)
-    space = chains(sampler, n_chains=1000).update(rows, labels)
+    space = chains(n_chains=1000).update(rows, labels)
     exact = plane_acceptance(rows, labels, queries)
     np.testing.assert_allclose(exact, [0.25, 0.5, 0.75], atol=1e-9)
     assert np.all(
@@ -157,15 +146,14 @@ def test_label_that_almost_no_halfspace_gives(sampler):
 
 
 @pytest.mark.parametrize("max_levels", [100, 1])
-@both_samplers
-def test_label_that_no_chain_survives(sampler, max_levels, monkeypatch):
+def test_label_that_no_chain_survives(max_levels, monkeypatch):
     """An arc of 30 degrees is cut to 0.01 degrees, and filled evenly again.
 
     Through wider labels when those are allowed, else from one point inside.
     """
     monkeypatch.setattr(_posterior_sampling, "MAX_LEVELS", max_levels)
     rows, labels = angles(0, 90, -60, -89.99), [True] * 4
-    space = chains(sampler, n_chains=200, n_steps=300).update(rows[:3], labels[:3])
+    space = chains(n_chains=200, n_steps=300).update(rows[:3], labels[:3])
     space.update(rows[3:], labels[3:])
     chain = space._posterior
     # 30 / 0.01 is between 2^11 and 2^12, and a quarter may survive the last cut.
@@ -180,10 +168,9 @@ def test_label_that_no_chain_survives(sampler, max_levels, monkeypatch):
     )
 
 
-@both_samplers
-def test_contradiction_empties_the_space(sampler):
+def test_contradiction_empties_the_space():
     rows = angles(0, 120, 240)
-    space = chains(sampler, n_chains=50).update(rows[:2], [True, True])
+    space = chains(n_chains=50).update(rows[:2], [True, True])
     before = space.predict_proba(rows)[:, 1]
     assert not space.is_empty
     space.update(rows[2:], [True])
@@ -195,17 +182,16 @@ def test_contradiction_empties_the_space(sampler):
     # Nothing more is learned.
     assert space.update(rows[:1], [True]).contradiction_ == 2
     assert before.shape == (3,)
-    noisy = chains(sampler, n_chains=50, label_noise=0.1).update(rows, [True] * 3)
+    noisy = chains(n_chains=50, label_noise=0.1).update(rows, [True] * 3)
     assert not noisy.is_empty
 
 
-@both_samplers
 @with_and_without_noise
-def test_margins_stay_those_of_the_weights(sampler, label_noise):
+def test_margins_stay_those_of_the_weights(label_noise):
     random = np.random.default_rng(0)
     rows = random.standard_normal((30, 6))
     labels = rows @ np.ones(6) > 0
-    space = chains(sampler, n_chains=20, n_steps=500, label_noise=label_noise).update(
+    space = chains(n_chains=20, n_steps=500, label_noise=label_noise).update(
         rows, labels
     )
     chain = space._posterior
@@ -218,18 +204,17 @@ def test_margins_stay_those_of_the_weights(sampler, label_noise):
         np.testing.assert_array_equal(answers, np.tile(labels, (20, 1)))
 
 
-@both_samplers
-def test_pickled_in_the_middle_it_goes_on_the_same(sampler):
+def test_pickled_in_the_middle_it_goes_on_the_same():
     random = np.random.default_rng(3)
     rows = random.standard_normal((12, 4))
     labels = rows[:, 0] > 0
-    space = chains(sampler, n_chains=30, n_steps=10).update(rows[:6], labels[:6])
+    space = chains(n_chains=30, n_steps=10).update(rows[:6], labels[:6])
     copy = pickle.loads(pickle.dumps(space))
     space.predict_proba(rows)  # predictions change nothing
     first = space.update(rows[6:], labels[6:]).predict_proba(rows)[:, 1]
     second = copy.update(rows[6:], labels[6:]).predict_proba(rows)[:, 1]
     np.testing.assert_array_equal(first, second)
-    again = chains(sampler, n_chains=30, n_steps=10)
+    again = chains(n_chains=30, n_steps=10)
     again.update(rows[:6], labels[:6]).update(rows[6:], labels[6:])
     np.testing.assert_array_equal(first, again.predict_proba(rows)[:, 1])
 
@@ -250,12 +235,11 @@ def direction_autocorrelation(trace):
     return np.array([np.diagonal(products, lag).mean() / spread for lag in lags])
 
 
-@both_samplers
-def test_steps_forget(sampler):
+def test_steps_forget():
     """The reason for the standard errors of this file."""
     random = np.random.default_rng(4)
     rows = random.standard_normal((6, 3))
-    space = chains(sampler, n_chains=500).update(rows, rows[:, 0] > 0)
+    space = chains(n_chains=500).update(rows, rows[:, 0] > 0)
     posterior, trace = space._posterior, []
     for _ in range(201):
         trace.append(posterior.weights.copy())
@@ -284,10 +268,12 @@ def test_information_gain_of_parallel_planes(dimension):
     random = np.random.default_rng(dimension)
     rows = random.standard_normal((4, dimension))
     space = HalfspaceVersionSpace(
-        sampler="hit_and_run", n_chains=2000, n_steps=60, random_state=dimension
+        sampler="elliptical_slice", n_chains=2000, n_steps=60, random_state=dimension
     ).update(rows, rows @ random.standard_normal(dimension) > 0)
     weights = space._posterior.weights.copy()
-    ball_radii(weights, random)
+    # Radii of uniform points of the ball; the directions stay.
+    radii = random.random(weights.shape[1]) ** (1 / len(weights))
+    weights *= radii / np.linalg.norm(weights, axis=0)
     gains = [
         information_gain(direction @ weights)
         for direction in random.standard_normal((5, len(weights)))
@@ -357,20 +343,6 @@ def test_truncated_normal_numbers_have_their_law(bound):
         np.full(3000, bound), np.full(3000, True), np.random.default_rng(0)
     )
     assert kstest(numbers, truncnorm(-bound, np.inf).cdf).pvalue > 1e-3
-
-
-def test_radii_of_ball_and_normal_law():
-    random = np.random.default_rng(0)
-    weights = random.standard_normal((3, 2000))
-    directions = weights / np.linalg.norm(weights, axis=0)
-    factors = ball_radii(weights, random)
-    radii = np.linalg.norm(weights, axis=0)
-    assert kstest(radii**3, "uniform").pvalue > 1e-3
-    np.testing.assert_allclose(weights / radii, directions)
-    factors = normal_radii(weights, random)
-    squares = np.sum(weights**2, axis=0)
-    assert kstest(squares, "chi2", args=(3,)).pvalue > 1e-3
-    np.testing.assert_allclose(np.sqrt(squares) / radii, factors)
 
 
 @given(st.integers(1, 5), st.integers(1, 12), st.integers(0, 2**32 - 1))

@@ -63,7 +63,7 @@ def test_stream_plays_figure_3_2(seed, target, epsilon, delta):
     queries, n_seen, ended, space = play_figure(
         MEMBERS, X[:, 0].tolist(), lambda x: x >= target, epsilon, delta, coins.tolist()
     )
-    learner = gibbs(epsilon=epsilon, delta=delta, random_state=seed)
+    learner = gibbs(epsilon=(epsilon, delta), random_state=seed)
     learner.fit_stream([(X, y)], classes=[False, True])
     assert learner.query_indices_.tolist() == queries
     assert learner.n_seen_ == n_seen

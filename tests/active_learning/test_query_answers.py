@@ -197,15 +197,15 @@ def test_rare_class_is_looked_for_at_random():
     [
         ({"epsilon": 0.0}, "epsilon must be greater than 0"),
         ({"epsilon": 1.0}, "epsilon must be less than 1"),
-        ({"delta": 1}, "delta must be less than 1"),
-        ({"delta": -0.1}, "delta must be greater than 0"),
+        ({"epsilon": (0.1, 1)}, "delta must be less than 1"),
+        ({"epsilon": (0.1, -0.1)}, "delta must be greater than 0"),
+        ({"epsilon": (0.1,)}, "epsilon must be a number, a pair of numbers"),
         ({"committee": HalfspaceVersionSpace(label_noise=0.5)}, "less than 1/2"),
         ({"strategy": "vote"}, "strategy must be one of"),
-        ({"sampling": "friends"}, "sampling must be one of"),
         ({"committee": []}, "at least one classifier"),
         ({"committee": [SVC()]}, "committee of one needs .* predict_proba"),
         ({"committee": SVC(), "n_members": 1}, "committee of one needs"),
-        ({"sampling": "all", "committee": KNeighborsClassifier()}, "would be equal"),
+        ({"committee": [KNeighborsClassifier()] * 3}, "would be equal"),
         ({"n_members": 0}, "n_members == 0, must be >= 1"),
         ({"batch_size": 0}, "batch_size == 0"),
         ({"max_queries": 0}, "max_queries == 0"),
@@ -284,7 +284,7 @@ def test_rows_without_weight_are_not_asked_for():
 
 def test_weights_for_who_cannot_take_them():
     weights = np.ones(80)
-    learner = QueryByCommittee(KNeighborsClassifier(3), sampling="subsample")
+    learner = QueryByCommittee([KNeighborsClassifier(3), KNeighborsClassifier(5)])
     with pytest.raises(ValueError, match="takes no sample_weight"):
         learner.fit(X, y, sample_weight=weights)
     final = QueryByCommittee(final_estimator=KNeighborsClassifier(3))

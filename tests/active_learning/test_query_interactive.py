@@ -25,7 +25,7 @@ y = np.where(X[:, 0] | (X[:, 1] & X[:, 2]), "spam", "ham")
 LEARNERS = [
     QueryByCommittee(),
     QueryByCommittee(LogisticRegression(), n_members=3, strategy="kl"),
-    QueryByCommittee(DecisionTreeClassifier(), sampling="subsample", initial=4),
+    QueryByCommittee([DecisionTreeClassifier()] * 5, initial=4),
     QueryByCommittee(HalfspaceVersionSpace(sampler="expectation_propagation")),
     QueryByCommittee(HalfspaceVersionSpace(sampler="elliptical_slice", n_steps=20)),
     QueryByCommittee(FiniteVersionSpace("disjunctions", label_noise=0.1)),

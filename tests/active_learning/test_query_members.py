@@ -38,11 +38,13 @@ from sklboolean.active_learning._strategies import STRATEGIES, choose_samples
 from sklboolean.datasets import load_votes
 
 IRIS, FLOWERS = load_iris(return_X_y=True)
+TREE = DecisionTreeClassifier(max_features=2)
 
 
-def trees(kind, *, seed=0, n=3):
+def trees(*, is_bootstrap=True, seed=0, n=3):
     random = np.random.RandomState(seed)
-    return EnsembleCommittee([DecisionTreeClassifier()] * n, kind, random, None)
+    bases = [DecisionTreeClassifier()] * n
+    return EnsembleCommittee(bases, is_bootstrap, random, None)
 
 
 def learn(committee, n_samples, n_new):
@@ -52,7 +54,7 @@ def learn(committee, n_samples, n_new):
 
 
 def test_bootstraps_grow_and_are_kept():
-    once, often = trees("bootstrap"), trees("bootstrap")
+    once, often = trees(), trees()
     learn(once, 30, 30)
     learn(often, 15, 15)
     first = often.counts.copy()
@@ -64,7 +66,7 @@ def test_bootstraps_grow_and_are_kept():
 
 
 def test_a_member_is_fitted_to_its_own_sample():
-    committee = trees("bootstrap")
+    committee = trees()
     learn(committee, 30, 30)
     X, y = IRIS[::5], FLOWERS[::5]
     for counts, member in zip(committee.counts, committee.fitted, strict=True):
@@ -75,28 +77,24 @@ def test_a_member_is_fitted_to_its_own_sample():
     assert len({member.random_state for member in committee.fitted}) == 3
 
 
-@pytest.mark.parametrize("kind", ["bootstrap", "subsample"])
-def test_everybody_sees_every_class(kind):
+def test_everybody_sees_every_class():
     for seed in range(20):
-        committee = trees(kind, seed=seed)
+        committee = trees(seed=seed)
         X, y = np.arange(5.0)[:, None], np.array([0, 0, 0, 0, 1])
         committee.fit(X, y, np.ones(5), 5, np.array([0, 1]))
         assert all(list(member.classes_) == [0, 1] for member in committee.fitted)
 
 
-@pytest.mark.parametrize(
-    ("kind", "mean", "most"), [("bootstrap", 1.0, 9), ("subsample", 0.5, 1)]
-)
-def test_how_often_members_see_a_row(kind, mean, most):
-    committee = trees(kind, n=2)
+def test_how_often_members_see_a_row():
+    committee = trees(n=2)
     counts = committee._draw_counts(np.ones(20000))
     assert counts.shape == (2, 20000)
-    assert counts.max() <= most
-    assert abs(counts.mean() - mean) < 0.03
+    assert counts.max() <= 9
+    assert abs(counts.mean() - 1.0) < 0.03
 
 
 def test_seeds_are_all_that_differs():
-    committee = trees("all")
+    committee = trees(is_bootstrap=False)
     learn(committee, 30, 30)
     assert (committee.counts == 1).all()
     assert len({member.random_state for member in committee.fitted}) == 3
@@ -105,7 +103,7 @@ def test_seeds_are_all_that_differs():
 def test_weights_of_the_user_multiply_or_draw():
     heavy = np.array([1.0, 0.5, 3.0])
     committee = EnsembleCommittee(
-        [DecisionTreeClassifier(), KNeighborsClassifier()], "bootstrap",
+        [DecisionTreeClassifier(), KNeighborsClassifier()], True,
         np.random.RandomState(0), None,
     )  # fmt: skip
     counts = (
@@ -153,7 +151,7 @@ def test_any_classifier_and_strategy_with_words_as_labels(base, strategy):
 
 def test_members_that_miss_a_class():
     X = np.eye(4)
-    committee = trees("all", n=2)
+    committee = trees(is_bootstrap=False, n=2)
     committee.fitted = [
         DummyClassifier().fit(X[:1], ["b"]),
         DecisionTreeClassifier(random_state=0).fit(X, ["a", "b", "c", "c"]),
@@ -169,14 +167,12 @@ def test_members_that_miss_a_class():
 
 
 @pytest.mark.parametrize(
-    ("sampling", "backend"),
-    [("bootstrap", "loky"), ("all", "threading"), ("subsample", "threading")],
+    ("committee", "backend"), [(TREE, "loky"), ([TREE] * 3, "threading")], ids=str
 )
-def test_jobs_make_no_difference(sampling, backend):
-    base = DecisionTreeClassifier(max_features=2)
-    parameters = {"sampling": sampling, "max_queries": 14, "random_state": 1}
-    one = QueryByCommittee(base, n_members=3, **parameters).fit(IRIS, FLOWERS)
-    two = QueryByCommittee(base, n_members=3, **parameters)
+def test_jobs_make_no_difference(committee, backend):
+    parameters = {"n_members": 3, "max_queries": 14, "random_state": 1}
+    one = QueryByCommittee(committee, **parameters).fit(IRIS, FLOWERS)
+    two = QueryByCommittee(committee, **parameters)
     with parallel_config(backend=backend, n_jobs=2):
         two.fit(IRIS, FLOWERS)
     assert_array_equal(one.query_indices_, two.query_indices_)
@@ -288,7 +284,7 @@ def test_committee_average_is_the_mean_of_the_members():
 def test_default_committee_is_of_randomized_trees():
     plain = QueryByCommittee(max_queries=20, random_state=0).fit(IRIS, FLOWERS)
     named = QueryByCommittee(
-        DecisionTreeClassifier(max_features="sqrt"), n_members=30, sampling="all",
+        [DecisionTreeClassifier(max_features="sqrt")] * 30,
         strategy="margin", max_queries=20, random_state=0,
     ).fit(IRIS, FLOWERS)  # fmt: skip
     assert_array_equal(plain.query_indices_, named.query_indices_)

@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.tree import DecisionTreeClassifier
 
-from sklboolean import QueryByCommittee
+from sklboolean import QueryByCommittee, active_learning
 from sklboolean.active_learning import (
     FiniteVersionSpace,
     GramKernel,
@@ -182,3 +182,28 @@ def test_scores_of_a_strategy_are_checked():
         )
         with pytest.raises(ValueError, match=message):
             model.fit(X, y)
+
+
+def test_old_parameters_are_translated_or_refused():
+    tree = DecisionTreeClassifier()
+    with pytest.warns(FutureWarning, match="pair of numbers, epsilon and delta"):
+        model = QueryByCommittee(epsilon=0.1, delta=0.2)
+    assert model.epsilon == (0.1, 0.2)
+    with pytest.warns(FutureWarning, match="delta"):
+        assert QueryByCommittee(epsilon=None, delta=0.2).epsilon is None
+    with pytest.warns(FutureWarning, match="a list of classifiers sees all labels"):
+        model = QueryByCommittee(tree, n_members=3, sampling="all")
+    assert model.committee == [tree] * 3
+    for usual in (None, "bootstrap"):
+        with pytest.warns(FutureWarning, match="sampling"):
+            assert QueryByCommittee(tree, sampling=usual).committee is tree
+    with pytest.raises(ValueError, match="Clones see bootstrap samples; a list"):
+        QueryByCommittee(tree, sampling="subsample")
+
+
+def test_the_function_of_an_old_name_warns():
+    with pytest.warns(FutureWarning, match="Use 'expected_information_gain' instead"):
+        gain = active_learning.information_gain
+    assert gain is active_learning.expected_information_gain
+    with pytest.raises(AttributeError, match="no attribute 'gain'"):
+        _ = active_learning.gain

@@ -33,7 +33,7 @@ from sklboolean.active_learning import (
     ThresholdVersionSpace,
     align_probabilities,
     bayes_error_bounds,
-    information_gain,
+    expected_information_gain,
     vote_shares,
 )
 from sklboolean.concepts import (
@@ -275,7 +275,7 @@ def test_counts_that_would_never_end_are_refused():
 
 def test_complex_numbers_are_no_probabilities():
     with pytest.raises(ValueError, match="probabilities must contain real numbers"):
-        information_gain(np.array([0.5 + 0j]))
+        expected_information_gain(np.array([0.5 + 0j]))
     with pytest.raises(TypeError, match="draw must be an instance of"):
         learn_conjunction_from_examples(lambda row: row[0], 1j, 3, 9)
 

@@ -52,7 +52,9 @@ SOUND = {
     },
     "active_learning.bayes_error_bounds": {"entropy": 0.5, "n_classes": 2},
     "active_learning.consensus_entropy": {"probabilities": MEMBERS},
-    "active_learning.information_gain": {"probabilities": np.array([0.0, 0.5])},
+    "active_learning.expected_information_gain": {
+        "probabilities": np.array([0.0, 0.5])
+    },
     "active_learning.kl_to_consensus": {
         "probabilities": MEMBERS,
         "member_weights": [1, 2.0],
