@@ -2,7 +2,6 @@
 
 import joblib
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -160,24 +159,6 @@ def test_warm_start_goes_on():
 
 
 X, Y = make_rows(2)
-FRAME = pd.DataFrame(X).add_prefix("f")
-
-
-@pytest.mark.parametrize(
-    ("second", "message"),
-    [
-        ((X[1::2, 1:], Y[1::2]), "Partition 1: X has 11 features, but the data"),
-        ((FRAME.iloc[1::2], Y[1::2]), "Partition 1: X has the column names"),
-        ((X[1::2], Y[1::2] + 5), "Partition 1: y holds the label"),
-        (X[1::2], r"Partition 1 must be a pair \(X, y\)"),
-    ],
-)
-def test_errors_name_the_partition(second, message):
-    model = plain_perceptron().fit_partitions([(X[:9], Y[:9]), (X[9:], Y[9:])])
-    before = dict(vars(model))
-    with pytest.raises(ValueError, match=message):
-        model.fit_partitions([(X[::2], Y[::2]), second], [0, 1])
-    assert vars(model) == before
 
 
 @pytest.mark.parametrize(
@@ -193,12 +174,6 @@ def test_errors_name_the_partition(second, message):
 def test_what_needs_all_rows_is_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         plain_perceptron(**parameters).fit_partitions([(X, Y)])
-
-
-def test_warm_start_keeps_its_classes():
-    model = plain_perceptron(warm_start=True).fit(X, Y)
-    with pytest.raises(ValueError, match="not the same as in the first call"):
-        model.fit_partitions(cut(X, Y, 2), classes=[0, 1, 2])
 
 
 def test_weights_do_not_overflow():

@@ -1,13 +1,11 @@
 """KernelPerceptron in use: bad input, kernels, labels, seeds, pipelines, files."""
 
 import copy
-import pickle
 from functools import partial
 from itertools import pairwise
 
 import joblib
 import numpy as np
-import pandas as pd
 import pytest
 from oracles.kernels import (
     all_conjunctions,
@@ -402,15 +400,6 @@ def test_labels_change_names_only(labels, average, multi_class):
     assert same_state(by_number.dual_coef_, by_label.dual_coef_)
 
 
-def test_balanced_weights_are_those_of_the_frequencies():
-    X, y = random_problem(7)
-    weights = {k: len(y) / (3 * np.sum(y == k)) for k in range(3)}
-    assert len(set(weights.values())) == 3
-    balanced = plain_perceptron(class_weight="balanced", random_state=0).fit(X, y)
-    by_hand = plain_perceptron(class_weight=weights, random_state=0).fit(X, y)
-    assert_same_fit(balanced, by_hand, X)
-
-
 def test_class_missing_from_the_weights_weighs_one():
     X, y = random_problem(7)
     some = plain_perceptron(class_weight={1: 2.5}, random_state=0).fit(X, y)
@@ -575,45 +564,6 @@ def test_probabilities_of_a_stream(n_classes, multi_class):
 # Files, clones, searches, names
 
 
-SAVED = [
-    {},
-    {"average": "voted"},
-    {"average": None, "multi_class": "joint"},
-    {"class_weight": {0: 0.5}},
-    {"kernel": DNFKernel()},
-    {"max_support": 5},
-    {"kernel": rbf_kernel},
-]
-
-
-@pytest.mark.parametrize("parameters", SAVED)
-@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
-def test_saved_model_predicts_and_learns_as_before(parameters, layout, tmp_path):
-    X, y = random_problem(13)
-    X = layout(X)
-    model = plain_perceptron(random_state=0, **parameters)
-    model.partial_fit(X[:60], y[:60], classes=[0, 1, 2])
-    file = tmp_path / "model.joblib"
-    joblib.dump(model, file)
-    copies = [
-        pickle.loads(pickle.dumps(model)),
-        joblib.load(file),
-        joblib.load(file, mmap_mode="r"),
-    ]
-    for other in copies:
-        assert_same_scores(model, other, X)
-    model.partial_fit(X[60:], y[60:])
-    for other in copies:
-        assert_same_scores(model, other.partial_fit(X[60:], y[60:]), X)
-
-
-def assert_same_scores(one, other, X):
-    assert (one.decision_function(X) == other.decision_function(X)).all()
-    assert (one.predict(X) == other.predict(X)).all()
-    assert (one.predict_proba(X) == other.predict_proba(X)).all()
-    assert (one.n_mistakes_, one.t_) == (other.n_mistakes_, other.t_)
-
-
 def test_memory_map_is_not_copied_into_memory(tmp_path):
     X, y = random_problem(13, n_samples=500)
     file = tmp_path / "model.joblib"
@@ -621,19 +571,6 @@ def test_memory_map_is_not_copied_into_memory(tmp_path):
     model = joblib.load(file, mmap_mode="r")
     assert isinstance(model.support_words_, np.memmap)
     assert not model.support_words_.flags.writeable
-
-
-def test_fitted_state_is_arrays_and_scalars():
-    X, y = random_problem(13)
-    for parameters in SAVED[:4]:
-        model = plain_perceptron(random_state=0, **parameters).fit(X, y)
-        for name, value in fitted_state(model).items():
-            if name == "kernel_":
-                continue
-            parts = value if isinstance(value, list | tuple) else [value]
-            for part in parts:
-                assert isinstance(part, np.ndarray | int | float | str | None), name
-                assert getattr(part, "dtype", np.dtype(int)).kind != "O", name
 
 
 @pytest.mark.parametrize(
@@ -686,51 +623,12 @@ def test_grid_search_in_a_pipeline_finds_the_length_of_the_terms():
     assert (search.predict(words) == y).all()
 
 
-def test_grid_search_over_a_kernel_object_equals_the_one_over_parameters():
-    X, y = random_problem(14)
-    options = {"average": "voted", "margin": 0, "random_state": 0}
-    by_object = GridSearchCV(
-        KernelPerceptron(counting_kernel(min_literals=1, monotone=True), **options),
-        {"kernel__max_literals": [1, 2, None]},
-    ).fit(X, y)
-    by_name = GridSearchCV(
-        KernelPerceptron(**options), {"max_literals": [1, 2, None]}
-    ).fit(X, y)
-    name = "mean_test_score"
-    assert same_state(by_object.cv_results_[name], by_name.cv_results_[name])
-
-
 def test_tic_tac_toe_is_learned_without_a_mistake():
     board = make_tic_tac_toe()
     model = plain_perceptron(max_iter=100, random_state=0)
     model.fit(board.data, board.target)
     assert model.n_iter_ < 100
     assert (model.predict(board.data) == board.target).all()
-
-
-@pytest.fixture
-def frame():
-    X, y = random_problem(15, n_features=4)
-    return pd.DataFrame(X.astype(bool), columns=["a", "b", "c", "d"]), y
-
-
-@pytest.mark.parametrize("method", ["fit", "partial_fit"])
-def test_frame_gives_names_that_later_frames_must_have(frame, method):
-    X, y = frame
-    model = plain_perceptron(random_state=0, warm_start=True)
-    getattr(model, method)(X, y, **({} if method == "fit" else {"classes": [0, 1, 2]}))
-    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
-    from_array = plain_perceptron(random_state=0)
-    from_array.partial_fit(X.to_numpy(), y, classes=[0, 1, 2])
-    if method == "partial_fit":
-        assert (model.predict(X) == from_array.predict(X.to_numpy())).all()
-    for call in (model.predict, lambda Z: getattr(model, method)(Z, y)):
-        with pytest.raises(ValueError, match=r"(?s)feature names.*order"):
-            call(X[["b", "a", "c", "d"]])
-        with pytest.raises(ValueError, match="feature names"):
-            call(X.rename(columns={"a": "z"}))
-    with pytest.warns(UserWarning, match="does not have valid feature names"):
-        model.predict(X.to_numpy())
 
 
 def test_scores_stay_finite_on_rows_with_more_ones_than_any_support_row():
