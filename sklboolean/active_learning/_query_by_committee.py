@@ -65,7 +65,7 @@ def sampling_by_committee(name, value, params):
     is_cloned = hasattr(committee, "fit") and n_members != 1
     if value == "all" and is_cloned:
         params["committee"] = [committee] * (n_members or N_CLONES)
-    elif value != ("bootstrap" if is_cloned else "all"):
+    elif value not in (None, "bootstrap" if is_cloned else "all"):
         raise ValueError(
             f"{name}={value!r} is not supported since version 0.3. "
             f"{sampling_by_committee.__doc__}"
