@@ -219,8 +219,7 @@ cdef class TableRows:
         ----------
         layout : object
             With ``features``, ``groups`` and ``inverted`` by place, ``columns`` by
-            feature, and ``n_features``. Without words in the columns conjunctions of one
-            sum and count are those of one cover.
+            feature, and ``n_features``.
         used : ndarray of shape (n_column_words,), uint64
             Rows that count for covers.
         sums, counts : lists of ndarrays, float64 and int32

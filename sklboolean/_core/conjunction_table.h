@@ -267,22 +267,19 @@ typedef struct {
 } sklb_count_pass;
 
 /* sums[a] += value * number of rows of the cover with place a, for places below `end`. */
-#define SKLB_DEFINE_COUNTS(SUFFIX, TARGET, POPCOUNT)                                         \
-    TARGET static void sklb_add_counts_##SUFFIX(const sklb_count_pass *p, int64_t end,       \
-                                                const uint64_t *cover, double *sums) {       \
-        const uint64_t *column = p->columns;                                                 \
-        for (int64_t a = 0; a < end; a++, column += p->n_words) {                            \
-            int64_t count = 0;                                                               \
-            for (int64_t w = 0; w < p->n_words; w++) count += POPCOUNT(cover[w] & column[w]); \
-            sums[a] += p->value * (double)count;                                             \
-        }                                                                                    \
+#define SKLB_DEFINE_COUNTS(SUFFIX, TARGET)                                                  \
+    TARGET static void sklb_add_counts_##SUFFIX(const sklb_count_pass *p, int64_t end,      \
+                                                const uint64_t *cover, double *sums) {      \
+        const uint64_t *column = p->columns;                                                \
+        for (int64_t a = 0; a < end; a++, column += p->n_words) {                           \
+            int64_t count = 0;                                                              \
+            for (int64_t w = 0; w < p->n_words; w++)                                        \
+                count += SKLB_POPCOUNT_##SUFFIX(cover[w] & column[w]);                      \
+            sums[a] += p->value * (double)count;                                            \
+        }                                                                                   \
     }
 
-SKLB_DEFINE_COUNTS(plain, SKLB_NO_TARGET, sklb_popcount_plain)
-#if SKLB_X86
-SKLB_DEFINE_COUNTS(avx2, SKLB_TARGET_AVX2, __builtin_popcountll)
-SKLB_DEFINE_COUNTS(avx512, SKLB_TARGET_AVX512, __builtin_popcountll)
-#endif
+SKLB_ON_EACH_LEVEL(SKLB_DEFINE_COUNTS)
 
 /* All conjunctions of `length` places below `end`, over the rows of a cover. */
 static void sklb_count_below(const sklb_count_pass *p, int length, int64_t end,
@@ -352,9 +349,9 @@ static int sklb_bit_count(int bits) {
 }
 
 /* Whether no row, or all rows that a shorter conjunction has, satisfy the conjunction of
- * place a and the suffix with these signs. Writes how many do, where it is known. */
+ * place a and the suffix with these signs. */
 static int sklb_is_redundant(const sklb_scan *s, const sklb_suffix *suffix, int64_t a,
-                             int signs, int64_t *count) {
+                             int signs) {
     int n_signs = 2 << suffix->length, length = suffix->length + 1;
     int64_t counts[2 << (SKLB_LONGEST_IN_TABLE - 1)];
     if (!s->counts) return 0;
@@ -366,8 +363,7 @@ static int sklb_is_redundant(const sklb_scan *s, const sklb_suffix *suffix, int6
     for (int bit = 1; bit < n_signs; bit *= 2)
         for (int k = 0; k < n_signs; k++)
             if (!(k & bit)) counts[k] -= counts[k | bit];
-    *count = counts[signs];
-    if (*count == 0) return 1;
+    if (counts[signs] == 0) return 1;
     for (int bit = 1; bit < n_signs && length > s->shortest; bit *= 2)
         if (counts[signs ^ bit] == 0) return 1;
     return 0;
@@ -414,16 +410,6 @@ typedef struct {
     double score, sum;
 } sklb_candidate;
 
-/* A name of the cover: of its rows, or where none are given of their number and sum,
- * which other covers hardly share. */
-static sklb_hash sklb_name_cover(sklb_scan *s, const sklb_suffix *suffix,
-                                 const sklb_candidate *c, int64_t count) {
-    uint64_t known[2] = {(uint64_t)count, 0};
-    if (s->n_words) return sklb_cover_hash(s, suffix, c->place, c->signs);
-    memcpy(&known[1], &c->sum, sizeof(c->sum));
-    return sklb_hash_words(known, 2);
-}
-
 /* Append a conjunction to a list in no order, unless its cover is there. */
 static void sklb_append(sklb_scan *s, const sklb_found *entry) {
     sklb_best *best = &s->best;
@@ -444,9 +430,8 @@ static int sklb_show(sklb_scan *s, const sklb_suffix *suffix, const sklb_candida
     const sklb_found *worst = s->is_listing ? NULL : sklb_worst(&s->best);
     if (!sklb_write_literals(s, suffix, c->place, c->signs, literals)) return 0;
     if (worst && !sklb_comes_before(&entry, worst)) return 0;
-    int64_t count = 0;
-    if (sklb_is_redundant(s, suffix, c->place, c->signs, &count)) return 0;
-    entry.cover = sklb_name_cover(s, suffix, c, count);
+    if (sklb_is_redundant(s, suffix, c->place, c->signs)) return 0;
+    entry.cover = sklb_cover_hash(s, suffix, c->place, c->signs);
     if (s->is_listing)
         sklb_append(s, &entry);
     else
@@ -487,15 +472,11 @@ SKLB_INLINE void sklb_sign_body(sklb_signed_sums *t, int64_t n) {
     t->high = high[0], t->low = low[0];
 }
 
-static void sklb_sign_plain(sklb_signed_sums *t, int64_t n) { sklb_sign_body(t, n); }
-#if SKLB_X86
-SKLB_TARGET_AVX2 static void sklb_sign_avx2(sklb_signed_sums *t, int64_t n) {
-    sklb_sign_body(t, n);
-}
-SKLB_TARGET_AVX512 static void sklb_sign_avx512(sklb_signed_sums *t, int64_t n) {
-    sklb_sign_body(t, n);
-}
-#endif
+#define SKLB_DEFINE_SIGN(SUFFIX, TARGET)                                                    \
+    TARGET static void sklb_sign_##SUFFIX(sklb_signed_sums *t, int64_t n) {                 \
+        sklb_sign_body(t, n);                                                               \
+    }
+SKLB_ON_EACH_LEVEL(SKLB_DEFINE_SIGN)
 
 static int sklb_falling_scores(const void *x, const void *y) {
     double a = ((const sklb_candidate *)x)->score, b = ((const sklb_candidate *)y)->score;

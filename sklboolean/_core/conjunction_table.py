@@ -330,14 +330,14 @@ class ConjunctionTable:
 
     def _complete(self, totals):
         """Write the sums of the places that are left out, in their order."""
-        for place, j in enumerate(self.features.tolist()):
+        for number, j in enumerate(self.features.tolist()):
             if j not in self.completed:
                 continue
             others = self.place_of[self.completed[j]].astype(np.int64)
             for length in range(1, self.longest + 1):
-                if length <= place + 1:
+                if length <= number + 1:
                     self.no_rows.complete(
-                        length, place, others, totals[length - 1], totals[length]
+                        length, number, others, totals[length - 1], totals[length]
                     )
 
     def best(self, values, task):

@@ -52,6 +52,12 @@ static const int *sklb_cpu_level = &sklb_plain_level;
      : *sklb_cpu_level == SKLB_AVX2 ? name##_avx2(__VA_ARGS__)                                  \
                                 : name##_plain(__VA_ARGS__))
 
+/* Define a loop for each level: DEFINE(SUFFIX, TARGET). */
+#define SKLB_ON_EACH_LEVEL(DEFINE)                                                          \
+    DEFINE(plain, SKLB_NO_TARGET)                                                           \
+    DEFINE(avx2, SKLB_TARGET_AVX2)                                                          \
+    DEFINE(avx512, SKLB_TARGET_AVX512)
+
 /* The highest level that this processor runs. */
 static int sklb_highest_level(void) {
     __builtin_cpu_init();
@@ -68,6 +74,7 @@ static int sklb_highest_level(void) {
 #else
 
 #define SKLB_CALL(name, ...) name##_plain(__VA_ARGS__)
+#define SKLB_ON_EACH_LEVEL(DEFINE) DEFINE(plain, SKLB_NO_TARGET)
 
 static int sklb_highest_level(void) { return SKLB_PLAIN; }
 

@@ -164,13 +164,13 @@ class LiteralClass:
 
     def _accept_by_counts(self, literals, sets):
         # Hypotheses as rows of literals: count over all pairs at once.
-        held = self.literals_of(np.arange(self.n_hypotheses))
-        held = BitColumns.from_rows(_as_bit_rows(held))
+        columns = self.literals_of(np.arange(self.n_hypotheses))
+        columns = BitColumns.from_rows(_as_bit_rows(columns))
         literals = literals if self.disjunctive else ~literals
         step = max(1, 2**20 // max(1, self.n_hypotheses))
         for first in range(0, len(literals), step):
             rows = _as_bit_rows(literals[first : first + step])
-            hits = count_common(rows, held) > 0
+            hits = count_common(rows, columns) > 0
             sets[first : first + step] = pack_dense(hits if self.disjunctive else ~hits)
 
     def literals_of(self, hypotheses):

@@ -118,8 +118,8 @@ def flat_params(estimator, names):
     for name in names:
         params[name] = value = getattr(estimator, name)
         if hasattr(value, "get_params") and not isinstance(value, type):
-            for part, nested in value.get_params().items():
-                params[f"{name}__{part}"] = nested
+            for nested_name, nested in value.get_params().items():
+                params[f"{name}__{nested_name}"] = nested
     for name, value in params.items():
         if hasattr(value, "get_params") and not isinstance(value, type):
             params[name] = f"{type(value).__module__}.{type(value).__qualname__}"

@@ -91,11 +91,11 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
         } \
     }
 
-#define SKLB_DEFINE_MAPS(SUFFIX, TARGET, MULADD) \
+#define SKLB_DEFINE_MAPS(SUFFIX, TARGET) \
     SKLB_DEFINE_NORMALIZE(SUFFIX, TARGET) \
     SKLB_DEFINE_SHARE(SUFFIX, TARGET) \
-    SKLB_DEFINE_MAP(sklb_map_##SUFFIX, double, TARGET, MULADD) \
-    SKLB_DEFINE_MAP(sklb_map_float_##SUFFIX, float, TARGET, MULADD) \
+    SKLB_DEFINE_MAP(sklb_map_##SUFFIX, double, TARGET, SKLB_MULADD_##SUFFIX) \
+    SKLB_DEFINE_MAP(sklb_map_float_##SUFFIX, float, TARGET, SKLB_MULADD_##SUFFIX) \
     SKLB_INLINE TARGET void sklb_add_rows_##SUFFIX( \
         const sklb_formula *g, const int32_t *restrict counts, int64_t stride, \
         const int n_samples, const double *restrict coefficients, int64_t n, \
@@ -118,7 +118,8 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
                 double sum = acc[j]; \
                 for (int r = 0; r < n_samples; r++) { \
                     const double s = (double)(offset + sign * counts[r * stride + j]); \
-                    sum = MULADD(coefficients[r], SKLB_CUBIC_VALUE(s, MULADD), sum); \
+                    const double g_s = SKLB_CUBIC_VALUE(s, SKLB_MULADD_##SUFFIX); \
+                    sum = SKLB_MULADD_##SUFFIX(coefficients[r], g_s, sum); \
                 } \
                 acc[j] = sum; \
             } \
@@ -144,33 +145,32 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
     }
 
 /* One row against one column, a word at a time: plain C and the popcnt instruction. */
-#define SKLB_DEFINE_SCALAR_STRIP(SUFFIX, TARGET, POPCOUNT) \
-    TARGET static void sklb_strip_##SUFFIX( \
-        const uint64_t *rows, int n_samples, int64_t n_words, const uint64_t *panels, \
-        int64_t n_panels, int use_xor, int32_t *counts, int64_t stride) { \
-        for (int64_t p = 0; p < n_panels; p++) \
-            for (int r = 0; r < n_samples; r++) { \
-                const uint64_t *a = rows + r * n_words; \
-                const uint64_t *b = panels + p * n_words * SKLB_TILE_PANEL; \
-                int32_t *out = counts + r * stride + p * SKLB_TILE_PANEL; \
-                for (int j = 0; j < SKLB_TILE_PANEL; j++) out[j] = 0; \
-                for (int64_t w = 0; w < n_words; w++, b += SKLB_TILE_PANEL) { \
-                    uint64_t word = a[w]; \
-                    if (use_xor) \
-                        for (int j = 0; j < SKLB_TILE_PANEL; j++) \
-                            out[j] += (int32_t)POPCOUNT(word ^ b[j]); \
-                    else \
-                        for (int j = 0; j < SKLB_TILE_PANEL; j++) \
-                            out[j] += (int32_t)POPCOUNT(word & b[j]); \
-                } \
-            } \
-    }
+static void sklb_strip_plain(
+    const uint64_t *rows, int n_samples, int64_t n_words, const uint64_t *panels,
+    int64_t n_panels, int use_xor, int32_t *counts, int64_t stride) {
+    for (int64_t p = 0; p < n_panels; p++)
+        for (int r = 0; r < n_samples; r++) {
+            const uint64_t *a = rows + r * n_words;
+            const uint64_t *b = panels + p * n_words * SKLB_TILE_PANEL;
+            int32_t *out = counts + r * stride + p * SKLB_TILE_PANEL;
+            for (int j = 0; j < SKLB_TILE_PANEL; j++) out[j] = 0;
+            for (int64_t w = 0; w < n_words; w++, b += SKLB_TILE_PANEL) {
+                uint64_t word = a[w];
+                if (use_xor)
+                    for (int j = 0; j < SKLB_TILE_PANEL; j++)
+                        out[j] += (int32_t)sklb_popcount_plain(word ^ b[j]);
+                else
+                    for (int j = 0; j < SKLB_TILE_PANEL; j++)
+                        out[j] += (int32_t)sklb_popcount_plain(word & b[j]);
+            }
+        }
+}
 
 /* One column against all rows: for few columns, where a panel would be nearly empty.
  * Each score adds up in the order of the rows, as with panels. */
 #define SKLB_COLUMN_ROWS 64
 #define SKLB_FEW_COLUMNS 4
-#define SKLB_DEFINE_SUM_COLUMN(SUFFIX, TARGET, POPCOUNT) \
+#define SKLB_DEFINE_SUM_COLUMN(SUFFIX, TARGET) \
     TARGET static void sklb_sum_column_##SUFFIX( \
         const sklb_formula *g, int use_xor, const uint64_t *rows, int64_t n_samples, \
         int64_t n_words, const uint64_t *column, const double *coefficients, \
@@ -184,7 +184,7 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
                 int32_t count = 0; \
                 for (int64_t w = 0; w < n_words; w++) { \
                     const uint64_t b = column[w * SKLB_TILE_PANEL]; \
-                    count += (int32_t)POPCOUNT(use_xor ? rows[w] ^ b : rows[w] & b); \
+                    count += (int32_t)SKLB_POPCOUNT_##SUFFIX(use_xor ? rows[w] ^ b : rows[w] & b); \
                 } \
                 counts[r] = count; \
             } \
@@ -211,17 +211,13 @@ static int sklb_sum_small_plain(const sklb_formula *g, int most, int use_xor,
 }
 #define sklb_sum_small_avx2 sklb_sum_small_plain
 
-#define SKLB_TWO_STEPS(x, y, z) ((x) * (y) + (z))
-SKLB_DEFINE_MAPS(plain, SKLB_NO_TARGET, SKLB_TWO_STEPS)
-SKLB_DEFINE_SCALAR_STRIP(plain, SKLB_NO_TARGET, sklb_popcount_plain)
-SKLB_DEFINE_SUM_COLUMN(plain, SKLB_NO_TARGET, sklb_popcount_plain)
+#define SKLB_MULADD_plain(x, y, z) ((x) * (y) + (z))
+#define SKLB_MULADD_avx2 __builtin_fma
+#define SKLB_MULADD_avx512 __builtin_fma
+SKLB_ON_EACH_LEVEL(SKLB_DEFINE_MAPS)
+SKLB_ON_EACH_LEVEL(SKLB_DEFINE_SUM_COLUMN)
 
 #if SKLB_X86
-
-SKLB_DEFINE_MAPS(avx2, SKLB_TARGET_AVX2, __builtin_fma)
-SKLB_DEFINE_MAPS(avx512, SKLB_TARGET_AVX512, __builtin_fma)
-SKLB_DEFINE_SUM_COLUMN(avx2, SKLB_TARGET_AVX2, __builtin_popcountll)
-SKLB_DEFINE_SUM_COLUMN(avx512, SKLB_TARGET_AVX512, __builtin_popcountll)
 
 /* AVX2 has no popcount: count nibbles by a 16-entry table (vpshufb), add up bytes for
  * at most 31 words (31 * 8 < 256), then sum the bytes of each 64-bit lane. */

@@ -16,6 +16,11 @@ static inline int sklb_popcount_plain(uint64_t x) {
     return (int)((x * 0x0101010101010101u) >> 56);
 }
 
+/* What a loop of each level counts bits with. */
+#define SKLB_POPCOUNT_plain sklb_popcount_plain
+#define SKLB_POPCOUNT_avx2 __builtin_popcountll
+#define SKLB_POPCOUNT_avx512 __builtin_popcountll
+
 /* The position of the lowest bit set. `x` is not 0. */
 static inline int sklb_lowest_bit(uint64_t x) {
 #if SKLB_GNU
@@ -26,31 +31,29 @@ static inline int sklb_lowest_bit(uint64_t x) {
 }
 
 /* ones[i] = number of bits set in row i; the most of any row */
-#define SKLB_DEFINE_COUNT_ONES(SUFFIX, TARGET, POPCOUNT)                                     \
-    TARGET static void sklb_count_ones_##SUFFIX(const uint64_t *words, int64_t n_samples,    \
-                                                int64_t n_words, int32_t *ones) {            \
-        for (int64_t i = 0; i < n_samples; i++, words += n_words) {                          \
-            int32_t count = 0;                                                               \
-            for (int64_t w = 0; w < n_words; w++) count += (int32_t)POPCOUNT(words[w]);      \
-            ones[i] = count;                                                                 \
-        }                                                                                    \
-    }                                                                                        \
-    TARGET static int64_t sklb_most_ones_##SUFFIX(const uint64_t *words, int64_t n_samples,  \
-                                                  int64_t n_words) {                         \
-        int64_t most = 0;                                                                    \
-        for (int64_t i = 0; i < n_samples; i++, words += n_words) {                          \
-            int64_t count = 0;                                                               \
-            for (int64_t w = 0; w < n_words; w++) count += (int64_t)POPCOUNT(words[w]);      \
-            most = count > most ? count : most;                                              \
-        }                                                                                    \
-        return most;                                                                         \
+#define SKLB_DEFINE_COUNT_ONES(SUFFIX, TARGET)                                              \
+    TARGET static void sklb_count_ones_##SUFFIX(const uint64_t *words, int64_t n_samples,   \
+                                                int64_t n_words, int32_t *ones) {           \
+        for (int64_t i = 0; i < n_samples; i++, words += n_words) {                         \
+            int32_t count = 0;                                                              \
+            for (int64_t w = 0; w < n_words; w++)                                           \
+                count += (int32_t)SKLB_POPCOUNT_##SUFFIX(words[w]);                         \
+            ones[i] = count;                                                                \
+        }                                                                                   \
+    }                                                                                       \
+    TARGET static int64_t sklb_most_ones_##SUFFIX(const uint64_t *words, int64_t n_samples, \
+                                                  int64_t n_words) {                        \
+        int64_t most = 0;                                                                   \
+        for (int64_t i = 0; i < n_samples; i++, words += n_words) {                         \
+            int64_t count = 0;                                                              \
+            for (int64_t w = 0; w < n_words; w++)                                           \
+                count += (int64_t)SKLB_POPCOUNT_##SUFFIX(words[w]);                         \
+            most = count > most ? count : most;                                             \
+        }                                                                                   \
+        return most;                                                                        \
     }
 
-SKLB_DEFINE_COUNT_ONES(plain, SKLB_NO_TARGET, sklb_popcount_plain)
-#if SKLB_X86
-SKLB_DEFINE_COUNT_ONES(avx2, SKLB_TARGET_AVX2, __builtin_popcountll)
-SKLB_DEFINE_COUNT_ONES(avx512, SKLB_TARGET_AVX512, __builtin_popcountll)
-#endif
+SKLB_ON_EACH_LEVEL(SKLB_DEFINE_COUNT_ONES)
 
 static void sklb_count_ones(const uint64_t *words, int64_t n_samples, int64_t n_words,
                             int32_t *ones) {

@@ -147,11 +147,7 @@ SKLB_INLINE void sklb_relevance_gradient_row(const sklb_relevance *kernel,
                                         factors + x * n, kept, gradient);                   \
     }
 
-SKLB_RELEVANCE_LOOPS(plain, SKLB_NO_TARGET)
-#if SKLB_X86
-SKLB_RELEVANCE_LOOPS(avx2, SKLB_TARGET_AVX2)
-SKLB_RELEVANCE_LOOPS(avx512, SKLB_TARGET_AVX512)
-#endif
+SKLB_ON_EACH_LEVEL(SKLB_RELEVANCE_LOOPS)
 
 /* Values of the samples from `first` to `last` with all others; of a symmetric matrix those
  * up to the diagonal. */

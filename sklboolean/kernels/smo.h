@@ -99,11 +99,7 @@ SKLB_INLINE double sklb_float_of_order(int64_t order) {
         return steps;                                                                        \
     }
 
-SKLB_DEFINE_SMO(plain, SKLB_NO_TARGET)
-#if SKLB_X86
-SKLB_DEFINE_SMO(avx2, SKLB_TARGET_AVX2)
-SKLB_DEFINE_SMO(avx512, SKLB_TARGET_AVX512)
-#endif
+SKLB_ON_EACH_LEVEL(SKLB_DEFINE_SMO)
 
 static int64_t sklb_smo(int64_t n, const double *K, const double *y, const double *box,
                         double *alpha, double *v, double *room, int64_t *orders, double tol,

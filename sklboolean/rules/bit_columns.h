@@ -145,22 +145,13 @@ SKLB_INLINE void sklb_many_sums_body(const uint64_t *bits, const double *values,
     }
 }
 
-static void sklb_many_sums_plain(const uint64_t *bits, const double *values,
-                                 int64_t n_words, int64_t width, double *sums) {
-    sklb_many_sums_body(bits, values, n_words, width, sums);
-}
-#if SKLB_X86
-SKLB_TARGET_AVX2 static void sklb_many_sums_avx2(const uint64_t *bits, const double *values,
-                                                 int64_t n_words, int64_t width,
-                                                 double *sums) {
-    sklb_many_sums_body(bits, values, n_words, width, sums);
-}
-SKLB_TARGET_AVX512 static void sklb_many_sums_avx512(const uint64_t *bits,
-                                                     const double *values, int64_t n_words,
-                                                     int64_t width, double *sums) {
-    sklb_many_sums_body(bits, values, n_words, width, sums);
-}
-#endif
+#define SKLB_DEFINE_MANY_SUMS(SUFFIX, TARGET)                                               \
+    TARGET static void sklb_many_sums_##SUFFIX(const uint64_t *bits, const double *values,  \
+                                               int64_t n_words, int64_t width,              \
+                                               double *sums) {                              \
+        sklb_many_sums_body(bits, values, n_words, width, sums);                            \
+    }
+SKLB_ON_EACH_LEVEL(SKLB_DEFINE_MANY_SUMS)
 
 static void sklb_many_sums(const uint64_t *bits, const double *values, int64_t n_words,
                            int64_t width, double *sums) {
@@ -171,24 +162,20 @@ static void sklb_many_sums(const uint64_t *bits, const double *values, int64_t n
 
 /* The multiple of a sample is written in binary digits: word w of digit d stands at
  * digits[d * n_words + w]. The sum over the samples that two columns share. */
-#define SKLB_DEFINE_SHARED_SUM(SUFFIX, TARGET, POPCOUNT)                                    \
-    TARGET static int64_t sklb_shared_sum_##SUFFIX(                                         \
-        const uint64_t *column, const uint64_t *other, const uint64_t *digits,              \
-        int64_t n_digits, int64_t n_words) {                                                \
-        int64_t total = 0;                                                                  \
-        for (int64_t w = 0; w < n_words; w++) {                                             \
-            uint64_t both = column[w] & other[w];                                           \
-            for (int64_t d = 0; both && d < n_digits; d++)                                  \
-                total += (int64_t)POPCOUNT(both & digits[d * n_words + w]) << d;            \
-        }                                                                                   \
-        return total;                                                                       \
+#define SKLB_DEFINE_SHARED_SUM(SUFFIX, TARGET)                                                 \
+    TARGET static int64_t sklb_shared_sum_##SUFFIX(                                            \
+        const uint64_t *column, const uint64_t *other, const uint64_t *digits,                 \
+        int64_t n_digits, int64_t n_words) {                                                   \
+        int64_t total = 0;                                                                     \
+        for (int64_t w = 0; w < n_words; w++) {                                                \
+            uint64_t both = column[w] & other[w];                                              \
+            for (int64_t d = 0; both && d < n_digits; d++)                                     \
+                total += (int64_t)SKLB_POPCOUNT_##SUFFIX(both & digits[d * n_words + w]) << d; \
+        }                                                                                      \
+        return total;                                                                          \
     }
 
-SKLB_DEFINE_SHARED_SUM(plain, SKLB_NO_TARGET, sklb_popcount_plain)
-#if SKLB_X86
-SKLB_DEFINE_SHARED_SUM(avx2, SKLB_TARGET_AVX2, __builtin_popcountll)
-SKLB_DEFINE_SHARED_SUM(avx512, SKLB_TARGET_AVX512, __builtin_popcountll)
-#endif
+SKLB_ON_EACH_LEVEL(SKLB_DEFINE_SHARED_SUM)
 
 static int64_t sklb_shared_sum(const uint64_t *column, const uint64_t *other,
                                const uint64_t *digits, int64_t n_digits, int64_t n_words) {

@@ -294,16 +294,6 @@ def test_rare_features_stay_outside_the_words_and_common_ones_go_in():
     assert (choose_packed_features(frequencies[:128]) >= 0).all()
 
 
-@settings(deadline=None, max_examples=30)
-@given(layouts())
-def test_the_chosen_split_counts_the_same(case):
-    A, B, _ = case
-    bit_of_feature = choose_packed_features(B.mean(axis=0))
-    rows, columns = (sparse_rows(sparse.csr_array(T), bit_of_feature) for T in (A, B))
-    counts = count_common(rows, BitColumns.from_rows(columns))
-    assert np.array_equal(counts, common_by_definition(A, B))
-
-
 def test_64_bit_indices_count_the_same():
     A = sparse.csr_array(random_truth(9, 70, 0.1))
     A.indices, A.indptr = A.indices.astype(np.int64), A.indptr.astype(np.int64)
@@ -317,20 +307,12 @@ def test_64_bit_indices_count_the_same():
 def test_words_and_csr_are_two_views_of_one_table(n_features):
     truth = random_truth(8, n_features, 0.3)
     words, csr = pack_dense(truth), sparse.csr_array(truth)
+    assert as_boolean(truth).tolist() == words.tolist()
     assert np.array_equal(as_words(csr), words)
     assert as_words(words) is words
     assert np.array_equal(as_csr(words, n_features).toarray(), truth)
     assert as_csr(words, n_features).nnz == truth.sum()
     assert as_csr(csr, n_features) is csr
-
-
-@pytest.mark.parametrize("n_features", [1, 63, 64, 65, 200])
-def test_ones_are_the_row_sizes(n_features):
-    truth = random_truth(11, n_features)
-    truth[0], truth[1] = True, False
-    rows = BitRows.from_words(pack_dense(truth), n_features)
-    assert np.array_equal(rows.ones, truth.sum(axis=1))
-    assert as_boolean(truth).tolist() == rows.words.tolist()
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (1, 1), (63, 65), (64, 64), (130, 200)])
