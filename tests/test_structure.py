@@ -372,7 +372,8 @@ RETIRED = {
     r"\bunchanged_on_error\b": "restore_on_error",
     r"\b(plain_words|checked_data|checked_table|as_read)\b": "see _core",
     r"\b(choose_scorer|Scorer)\b": "make_evaluator, KernelEvaluator",
-    r"\b(Board|open_board)\b": "MajorityVotes",
+    # Boards of tic-tac-toe and other games are boards.
+    r"(?is)\A(?!.*tic.tac.toe).*\b(?<!game )(game|open_)?boards?\b": "vote counts",
     r"\b(seed_of|has_chance|twins_of)\b": "draw_seed, has_random_state",
     r"\b(SignedRows|UnfilledColumns|FoundRules)\b": "RuleList",
     r"\bdreamt\b": "negative phase",

@@ -528,7 +528,7 @@ cdef void split(const uint16_t[::1] dice, double holdout, int64_t n_samples,
         trained[w] = ~judging[w]
 
 
-def play_rounds(columns, schedule, double gamma, board):
+def play_rounds(columns, schedule, double gamma, arrays):
     """Play a game.
 
     Parameters
@@ -537,25 +537,25 @@ def play_rounds(columns, schedule, double gamma, board):
     schedule : Schedule
     gamma : float
         Of the first round, or of all where the schedule has one.
-    board : GameBoard
+    arrays : GameArrays
 
     Returns
     -------
     n_rounds : int
-        Less than ``board.k`` when no weight is left.
+        Less than ``arrays.k`` when no weight is left.
     """
     cdef:
-        const uint32_t[::1] labels = board.labels
-        uint16_t[::1] right = board.right
-        int64_t[:, ::1] counts = board.counts, tests = board.tests
-        double[:, ::1] record = board.record
-        int64_t k = board.k, recent = 0 if schedule.gamma else schedule.recent
+        const uint32_t[::1] labels = arrays.labels
+        uint16_t[::1] right = arrays.right
+        int64_t[:, ::1] counts = arrays.counts, tests = arrays.tests
+        double[:, ::1] record = arrays.record
+        int64_t k = arrays.k, recent = 0 if schedule.gamma else schedule.recent
         double caution = schedule.caution, holdout = schedule.holdout or 0.0
         bint follow_holdout = schedule.follow_holdout
         Columns bits = Columns(columns.n_samples, columns.n_features, columns.panels,
                                columns.indptr, columns.indices)
-        Search search = Search(bits, *board.beam)
-        StateWeights states = StateWeights(k, board.log_factorials)
+        Search search = Search(bits, *arrays.beam)
+        StateWeights states = StateWeights(k, arrays.log_factorials)
         Memory memory = Memory()
         sklb_samples samples
         const uint16_t[::1] dice
@@ -579,8 +579,8 @@ def play_rounds(columns, schedule, double gamma, board):
     for i in range(k):
         PyErr_CheckSignals()
         if holdout > 0:
-            dice = board.throw_dice()
-            require(dice.shape[0] == samples.n_samples, "a sample has no dice")
+            dice = arrays.draw_numbers()
+            require(dice.shape[0] == samples.n_samples, "a sample has no drawn number")
         with nogil:
             if recent > 0 and i > 0:
                 line = max(i - recent, <int64_t> 0)

@@ -185,9 +185,9 @@ def margins_of_fold(weak_learner, games, schedule, train, test, seed):
         if not len(part.codes):
             votes.append(np.zeros((len(test), 2), dtype=np.int64))
             continue
-        board = MajorityVotes(part.codes, part.n_classes, part.sample_weight)
+        vote_counts = MajorityVotes(part.codes, part.n_classes, part.sample_weight)
         rng = check_random_state(seed)
-        state = boost(part, board, schedule, rng, measured=False)
+        state = boost(part, vote_counts, schedule, rng, measured=False)
         hypotheses = state.hypotheses or [state.best_failure]
         X = take_samples(weak_learner.estimator, weak_learner.X, test, train[samples])
         votes.append(part.votes(hypotheses, X))

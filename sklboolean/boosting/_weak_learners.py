@@ -83,7 +83,7 @@ class WeakLearner(Protocol):
         """Predict the class number of each training sample."""
 
 
-class GameBoard:
+class GameArrays:
     """What a compiled game of k rounds reads, and the arrays that it writes.
 
     Attributes
@@ -92,7 +92,7 @@ class GameBoard:
         Bit r of word w is the class of sample 32 w + r.
     beam : tuple of int
         ``max_literals`` and `width_of_beam`; 1 and 1 for a stump.
-    throw_dice : callable
+    draw_numbers : callable
         Returns a number below 65536 for each sample, uint16.
     log_factorials : ndarray of shape (k + 1,), float64
     right : ndarray of shape (32 * n_words,), uint16
@@ -113,7 +113,7 @@ class GameBoard:
         octets = np.zeros(4 * -(-len(codes) // 32), dtype=np.uint8)
         octets[: -(-len(codes) // 8)] = np.packbits(codes, bitorder="little")
         self.labels = octets.view("<u4").astype(np.uint32)
-        self.throw_dice = partial(rng.randint, 0, 2**16, len(codes), np.uint16)
+        self.draw_numbers = partial(rng.randint, 0, 2**16, len(codes), np.uint16)
         self.log_factorials = gammaln(np.arange(1, k + 2))
         self.right = np.zeros(32 * len(self.labels), dtype=np.uint16)
         self.counts = np.zeros((k + 1 if counted else 2, k + 2), dtype=np.int64)
@@ -207,22 +207,24 @@ class StumpWeakLearner:
 
         ``counted`` keeps the number of samples in each state before each round.
         """
-        board = GameBoard(
+        arrays = GameArrays(
             self.codes, schedule.n_rounds, self.beam(), rng, counted=counted
         )
-        n_rounds = play_rounds(self.columns, schedule, gamma, board)
+        n_rounds = play_rounds(self.columns, schedule, gamma, arrays)
         hypotheses = [
             self.hypothesis(test, edge) if test[0] >= 0 else None
             for test, edge in zip(
-                board.tests.tolist(), board.record[2].tolist(), strict=True
+                arrays.tests.tolist(), arrays.record[2].tolist(), strict=True
             )
         ]
-        failure = hypotheses.pop(), float(board.record[0, -1])
+        failure = hypotheses.pop(), float(arrays.record[0, -1])
         record, right = (
-            board.record[[0, 1, 3], :n_rounds],
-            board.right[: len(self.codes)],
+            arrays.record[[0, 1, 3], :n_rounds],
+            arrays.right[: len(self.codes)],
         )
-        return PlayedRounds(hypotheses[:n_rounds], record, failure, right, board.counts)
+        return PlayedRounds(
+            hypotheses[:n_rounds], record, failure, right, arrays.counts
+        )
 
     def beam(self):
         """Return the largest number of literals, and of conjunctions to extend."""

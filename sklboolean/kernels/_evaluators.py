@@ -7,11 +7,11 @@ reads a given matrix. Samples that are laid out offer ``len`` and ``take``.
 """
 
 # What the evaluators share. `layout(table, as_sparse)` returns the function that lays
-# samples out. Of a block, `matrix(rows, columns)` computes K of shape (n_rows,
-# n_columns), and `add(rows, coefficients, columns, scores, skip=)` adds coefficients @
-# K to scores of shape (n_scores, n_columns) outside the columns of skip. No caller
-# holds a whole kernel matrix: work is cut so that a block stays in a cache, threads
-# have enough to do, and interrupts are noticed.
+# samples out. Of a block, `matrix(rows, columns)` computes K of shape
+# (n_rows, n_columns), and `add(rows, coefficients, columns, scores, skip=)` adds
+# coefficients @ K to scores of shape (n_scores, n_columns) outside the columns of skip.
+# No caller holds a whole kernel matrix: work is cut so that a block stays in a cache,
+# threads have enough to do, and interrupts are noticed.
 # Values of `CountEvaluator` are correctly rounded and its sums are the same in any cut,
 # because every sum is exact or bounded by `rounding_slack`.
 
