@@ -233,7 +233,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         return pairs
 
     def _warn_of_the_end(self, model):
-        """Say what the limit of work left of the last fit."""
+        """Warn that the limit of work ended the last fit, and how far it came."""
         n_used = len(model.solution().conjunctions)
         warn_user(
             f"work_limit={self.work_limit:g} ended the fit with {n_used} conjunctions. "

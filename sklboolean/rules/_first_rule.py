@@ -149,7 +149,7 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         )
 
     def _proof(self):
-        """Say what is proved about the rules, a sentence each."""
+        """State what is proved about the rules, a sentence each."""
         return ()
 
     def _rules_html(self):

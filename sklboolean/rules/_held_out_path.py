@@ -84,12 +84,12 @@ class HeldOutLosses:
 
 
 class HeldOutWatch:
-    """The held-out losses of a C: when it is clearly worse than another, it is left.
+    """Held-out losses of a C, which end it when it is clearly worse than another.
 
-    That is when the mean loss is above the least of the values before and rises from
-    one solution to the next, or in three steps of a solution in turn. Of three classes
-    or more, one solution is enough if its loss is clearly above the least, or above
-    that of the C before, which was above the least, too.
+    It is worse when the mean loss is above the least of the values before and rises
+    from one solution to the next, or in three steps of a solution in turn. Of three
+    classes or more, one solution is enough if its loss is clearly above the least, or
+    above that of the C before, which was above the least, too.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class HeldOutWatch:
 
 @dataclass
 class HeldOutPath:
-    """What held-out samples say of each C.
+    """The models of a path, and their losses on held-out samples.
 
     Attributes
     ----------
