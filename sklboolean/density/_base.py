@@ -219,7 +219,8 @@ class IncompleteDensityMixin(DensityMixin):
 
     A fitted model has
 
-    * ``_read(X, reset, allow_missing)``: the samples as the model keeps them;
+    * ``_read(X, reset, allow_missing)``: the samples in the form that the model
+      computes with;
     * ``_write(samples)``: samples in the codes of the user;
     * ``_all_missing(n_samples)`` and ``_is_missing(samples)``;
     * ``_log_density(samples)``: the log-likelihood of each sample in nats, with missing
@@ -410,8 +411,8 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
         Returns
         -------
         signs : C-contiguous ndarray of shape (n_samples, n_features), dtype int8
-            1 where a bit is true, -1 where it is false, 0 where it is missing and its
-            group does not tell it.
+            1 where a bit is true, -1 where it is false, 0 where it is missing and the
+            known bits of its group do not decide it.
 
         Raises
         ------
@@ -587,7 +588,7 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
         return filled
 
     def _most_probable(self, known):
-        """Complete one sample; tell whether no completion is more probable."""
+        """Complete one sample, and test whether no completion is more probable."""
         attributes = self._attributes or Attributes(np.arange(known.shape[1]))
         allowed = attributes.allowed(known)[0]
         choices = [np.flatnonzero(allowed[here]) for here in attributes.slices]

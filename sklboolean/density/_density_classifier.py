@@ -122,12 +122,12 @@ class DensityClassifier(
     it is a naive Bayes classifier whose bits depend on each other; missing bits are
     summed out where the model can do so.
 
-    Densities know less than they claim: multiplied over many features, their errors
-    make Bayes' rule far too certain. So the log-probabilities are multiplied by a
-    slope, ``calibration_slope_``, and those of each class are shifted by an intercept,
-    before they are normalized. These are fitted to held-out samples, which densities of
-    the other samples score. The default density is the one whose calibrated
-    probabilities of the held-out samples are best.
+    The errors of a density multiply over many features, which makes Bayes' rule far too
+    certain. So the log-probabilities are multiplied by a slope,
+    ``calibration_slope_``, and those of each class are shifted by an intercept, before
+    they are normalized. These are fitted to held-out samples, which densities of the
+    other samples score. The default density is the one whose calibrated probabilities
+    of the held-out samples are best.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ from sklboolean.density._maximum_likelihood import (
 )
 from sklboolean.density._rbm_params import log_numerators
 
-N_ITER_GROWTH = 200  # at most, of machines that only tell how many units help
+N_ITER_GROWTH = 200  # at most, of machines that only compare numbers of units
 HELD_OUT = 0.1  # of the samples, where something is "auto"
 
 

@@ -1,4 +1,4 @@
-"""How much columns tell about each other: mutual information under a density."""
+"""Mutual information of columns under a density."""
 
 # All is computed from marginals of the density, which are exact: no samples are drawn.
 # `information_gain` needs the joint distribution of one missing bit and the chosen
@@ -33,7 +33,7 @@ class InformationMixin:
     """
 
     def information_gain(self, X, columns):
-        """Compute how much each unknown bit would tell about chosen bits.
+        """Compute the information that each unknown bit would give about chosen bits.
 
         The mutual information of the bit and the chosen bits, given the known bits of
         the sample: the expected fall of the entropy of the chosen bits when the bit
@@ -87,10 +87,10 @@ class InformationMixin:
         return frame_like(X, gains, tuple(X.columns)) if is_frame(X) else gains
 
     def mutual_information(self) -> np.ndarray:
-        """Compute how much any two columns tell about each other.
+        """Compute the mutual information of any two columns.
 
-        Their mutual information under the model, from the exact probabilities of all
-        pairs of values. It tells which columns depend on each other, not why.
+        It is that under the model, from the exact probabilities of all pairs of values.
+        It shows which columns depend on each other, not why.
 
         Returns
         -------

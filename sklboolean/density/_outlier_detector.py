@@ -81,9 +81,9 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator or None, default=None
-        Density model with ``score_samples``. None: ``ChowLiuTree()``, which cannot
-        learn anomalies by heart. A larger model needs thousands of samples, or
-        ``alpha="auto"``. If its ``feature_groups`` is None, the features of each
+        Density model with ``score_samples``. None: ``ChowLiuTree()``, which has too few
+        parameters to fit single anomalies. A larger model needs thousands of samples,
+        or ``alpha="auto"``. If its ``feature_groups`` is None, the features of each
         category of a data frame become a group.
     contamination : float, default=0.1
         Expected share of anomalies among the training samples, above 0 and at most 0.5:

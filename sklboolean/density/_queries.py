@@ -9,7 +9,7 @@ these is a marginal of the density. No term is subtracted from another.
 # A query in steps:
 # 1. `split_tokens` splits the text, `Parser` reads it by recursive descent: a formula
 #    of `Literal` and `Junction`. Python's own parser would not do: names have spaces
-#    and signs, and messages tell what was expected at which character.
+#    and signs, and messages say what was expected at which character.
 # 2. `disjoint_terms` expands the formula column by column. The terms exclude each
 #    other.
 # 3. A term is a sample with missing bits. The density sums these out for all terms at
