@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles.density import agreeing, all_inputs, all_joint_log_weights
-from scipy import sparse
 from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -240,19 +239,6 @@ def test_codes_are_those_of_the_rows():
     np.testing.assert_allclose(
         signs.inverse_transform(hidden), 2 * bits.inverse_transform(hidden) - 1
     )
-
-
-def test_representations_of_the_same_rows():
-    expected = machine().fit(X)
-    frame = pd.DataFrame(X, columns=list("abcdef"))
-    for rows in (X.astype(bool), X.astype(np.uint8), sparse.csr_array(X), frame):
-        found = machine().fit(rows)
-        np.testing.assert_array_equal(found.components_, expected.components_)
-        np.testing.assert_array_equal(found.transform(rows), expected.transform(X))
-    named = machine().set_output(transform="pandas").fit(frame)
-    names = [f"combinationmachine{i}" for i in range(3)]
-    assert list(named.transform(frame).columns) == names
-    assert list(named.get_feature_names_out()) == names
 
 
 # The same model elsewhere

@@ -52,7 +52,7 @@ def with_gaps(frame, share=0.2, seed=1):
 
 
 def test_dependent_values_are_restored():
-    full, gaps = weather(), with_gaps(weather())
+    full, gaps = weather(60), with_gaps(weather(60))
     filled = DensityImputer(random_state=0).fit_transform(gaps)
     assert filled.dtypes.equals(gaps.dtypes)
     assert not filled.isna().any().any()
@@ -61,7 +61,7 @@ def test_dependent_values_are_restored():
     hidden = gaps["wet"].isna()
     assert (filled["wet"] == full["wet"])[hidden].mean() > 0.9
     assert (filled["degrees"] - full["degrees"])[gaps["degrees"].isna()].abs().max() < 9
-    assert gaps.equals(with_gaps(weather()))  # unchanged
+    assert gaps.equals(with_gaps(weather(60)))  # unchanged
 
 
 @settings(deadline=None, max_examples=8)
@@ -183,8 +183,9 @@ def test_any_density_and_search_may_be_given():
     assert imputer.estimators_[0].n_components == 4
 
 
+@pytest.mark.slow
 def test_the_default_densities_have_the_groups_of_categories():
-    imputer = DensityImputer(random_state=0).fit(with_gaps(weather(200)))
+    imputer = DensityImputer(random_state=0).fit(with_gaps(weather(30)))
     mixture, *machines = imputer.estimators_
     assert isinstance(mixture, DensityMixture)
     groups = np.asarray(mixture.feature_groups)
@@ -202,20 +203,22 @@ def test_the_default_densities_have_the_groups_of_categories():
 def test_the_default_is_not_worse_than_the_most_frequent_value():
     """Bits that say nothing of each other, and bits that do."""
     rng = np.random.default_rng(0)
-    X = (rng.random((400, 20)) < rng.uniform(0.1, 0.9, 20)) * 1.0
-    X[:, 10:] = np.where(rng.random((400, 10)) < 0.3, X[:, :10], X[:, 10:])
+    X = (rng.random((250, 12)) < rng.uniform(0.1, 0.9, 12)) * 1.0
+    X[:, 6:] = np.where(rng.random((250, 6)) < 0.3, X[:, :6], X[:, 6:])
     hidden = rng.random(X.shape) < 0.2
     filled = DensityImputer(random_state=0).fit_transform(np.where(hidden, np.nan, X))
-    frequent = np.tile(X.mean(axis=0) >= 0.5, (400, 1))
+    frequent = np.tile(X.mean(axis=0) >= 0.5, (250, 1))
     assert np.mean((filled == X)[hidden]) > np.mean((frequent == X)[hidden])
 
 
+@pytest.mark.slow
 def test_machines_of_the_default_take_some_of_many_samples(monkeypatch):
     monkeypatch.setattr(_density_imputer, "MAX_SAMPLES", 50)
     imputer = DensityImputer(random_state=0).fit(with_gaps(weather(200)))
     assert [machine.alpha_ for machine in imputer.estimators_[1:]] == [2 / 50] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_a_number_is_the_mean_of_densities_and_a_regression_by_definition(seed):
     """The regression reads what the densities fill in, by the largest value."""
@@ -248,6 +251,7 @@ def test_a_number_is_the_mean_of_densities_and_a_regression_by_definition(seed):
         assert filled[column][~known].to_list() == pytest.approx(both.to_list())
 
 
+@pytest.mark.slow
 def test_numbers_that_depend_on_each_other_are_closer_than_their_intervals():
     rng = np.random.default_rng(0)
     first = rng.normal(size=600)

@@ -3,13 +3,10 @@
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 from oracles.density import gaussian_conditional, log_unnormalised, mixture
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sklboolean import CombinationMachine, GaussianCombinationMachine
 from sklboolean.density._gaussian_machine import complete_at_random
@@ -205,15 +202,3 @@ def test_signs_of_zero_are_one_number():
     one = machine(max_iter=5).fit(zeros)
     other = machine(max_iter=5).fit(np.where(zeros == 0, -0.0, zeros))
     np.testing.assert_array_equal(one.components_, other.components_)
-
-
-def test_pipeline_pickle_and_names():
-    frame = pd.DataFrame(X * [1, 10, 100, 1000], columns=list("abcd"))
-    model = make_pipeline(StandardScaler(), machine(max_iter=5))
-    model.set_output(transform="pandas").fit(frame)
-    units = model.transform(frame)
-    names = ["gaussiancombinationmachine0", "gaussiancombinationmachine1"]
-    assert list(units.columns) == names
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.transform(frame), units)
-    assert list(model[-1].feature_names_in_) == list("abcd")

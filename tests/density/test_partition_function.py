@@ -205,31 +205,6 @@ def test_result_does_not_depend_on_threads(forest):
         np.testing.assert_array_equal(ours, theirs)
 
 
-@given(machines(most=4, scales=(0.3, 2.0)))
-@settings(max_examples=30, deadline=None)
-def test_moments_are_the_gradient(machine):
-    weights, max_active = machine
-    weights = weights.replace(max_active=max_active)
-    _, moments = partition_moments(weights)
-    pairs = [
-        ("hidden_bias", moments.hidden),
-        ("visible_bias", moments.visible),
-        ("components", moments.products),
-    ]
-    if weights.parents is not None:
-        pairs.append(("couplings", moments.edges))
-    for name, gradient in pairs:
-        for index in np.ndindex(gradient.shape):
-            values = []
-            for step in (1e-5, -1e-5):
-                moved = getattr(weights, name).copy()
-                moved[index] += step
-                values.append(log_partition(weights.replace(**{name: moved})))
-            assert (values[0] - values[1]) / 2e-5 == pytest.approx(
-                gradient[index], abs=1e-7
-            )
-
-
 @given(machines())
 @settings(max_examples=100, deadline=None)
 def test_hidden_log_weights_and_marginals(machine):

@@ -328,9 +328,3 @@ def test_too_many_terms_are_refused_before_they_are_summed():
     with pytest.raises(ValueError, match=f"more than {MAX_TERMS} terms"):
         tree.query(" and ".join(pairs))
     assert 0 < tree.query(" or ".join(f"x{k}" for k in range(40))) < 1
-
-
-def test_a_query_leaves_the_model_as_it_was(model):
-    before = model.score_samples(samples())
-    model.query("a", given="b or c")
-    np.testing.assert_array_equal(model.score_samples(samples()), before)

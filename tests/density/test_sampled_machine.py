@@ -138,15 +138,6 @@ def test_steps_that_lose_the_chains_are_told():
         model.fit(rows)
 
 
-def test_same_seed_same_machine():
-    one, two = machine(max_iter=3).fit(X), machine(max_iter=3).fit(X)
-    np.testing.assert_array_equal(one.components_, two.components_)
-    assert one.log_partition_bounds_ == two.log_partition_bounds_
-    other = machine(max_iter=3, random_state=1).fit(X)
-    assert not np.array_equal(one.components_, other.components_)
-    assert one.n_iter_ == 3
-
-
 @BASES
 def test_chunks_teach_the_same_as_all_rows(base):
     first = machine(base=base, batch_size=20).partial_fit(X[:100])

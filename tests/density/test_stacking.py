@@ -72,6 +72,7 @@ def test_the_default_is_not_behind_a_tree_nor_products(make, n_samples):
     assert score > 1.005 * best  # half a percent of a negative number
 
 
+@pytest.mark.slow
 def test_more_samples_than_are_tried_get_more_components(monkeypatch):
     """Twice the number that is best for 100 samples, times 4 for 400; four mixtures."""
     X = classes(2400)
@@ -93,7 +94,7 @@ def test_more_samples_than_are_tried_get_more_components(monkeypatch):
 
 
 def test_the_default_is_a_distribution_and_repeats_itself():
-    X = classes(150, 6)
+    X = classes(60, 6)
     mixture = DensityMixture(random_state=0).fit(X)
     shares = np.exp(mixture.score_samples(every_row(6)))
     assert shares.sum() == pytest.approx(1)
