@@ -253,7 +253,7 @@ LEARNERS = [
 
 @pytest.mark.parametrize("parameters", LEARNERS)
 @pytest.mark.parametrize("as_frame", [False, True])
-def test_queried_rows_are_taught_again(parameters, as_frame):
+def test_the_committee_is_trained_again_on_queried_samples(parameters, as_frame):
     X = pd.DataFrame(BITS).add_prefix("bit ") if as_frame else BITS
     pool, test = (X[:80], WORDS[:80]), (X[80:], WORDS[80:])
     learner = QueryByCommittee(max_queries=25, random_state=3, **parameters).fit(*pool)
@@ -264,7 +264,7 @@ def test_queried_rows_are_taught_again(parameters, as_frame):
     assert display.n_labels[0] == 1
     assert display.n_labels[-1] == len(before) <= 25
     assert display.scores["random"].shape == (2, len(display.n_labels))
-    # What was taught last is what the learner knows; first, there was one class.
+    # The last committee is the fitted one; the first had labels of one class.
     assert display.scores["queried"][-1] == learner.score(*test)
     first = np.mean(test[1] == learner.query_labels_[0])
     assert display.scores["queried"][0] == first
