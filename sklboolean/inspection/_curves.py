@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import accuracy_score, check_scoring, r2_score
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklboolean._core.parameters import check_real
@@ -171,20 +171,15 @@ class MistakeCurveDisplay(Display):
         display : MistakeCurveDisplay
         """
         check_real(growth, "growth", 0)
-        y = np.asarray(y)
-        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
-        if y.shape != (n_samples,):
-            raise ValueError(
-                f"y must have shape ({n_samples},), one label for each sample "
-                f"of X; got {y.shape}."
-            )
+        y = column_or_1d(y)
+        check_consistent_length(X, y)
         classes = np.unique(y) if classes is None else np.asarray(classes)
         models = estimator
         if not isinstance(estimator, dict):
             models = {type(estimator).__name__: estimator}
         for model in models.values():
             _check_partial_fit(model)
-        edges = _edges(n_samples, growth)
+        edges = _edges(len(y), growth)
         mistakes = {
             name: _count_mistakes(clone(model), X, y, classes, edges)
             for name, model in models.items()

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,22 +11,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-
-from sklboolean import AveragedPerceptron, BoostByMajority, Winnow  # noqa: E402
-from sklboolean.inspection import MistakeCurveDisplay, PotentialDisplay  # noqa: E402
+from sklboolean import AveragedPerceptron, BoostByMajority, Winnow
+from sklboolean.inspection import MistakeCurveDisplay, PotentialDisplay
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.randint(0, 2, size=(300, 10))
 y = X[:, 0] | (X[:, 1] & X[:, 2])
-
-
-@pytest.fixture(autouse=True)
-def _figures_are_closed():
-    yield
-    plt.close("all")
 
 
 # Mistakes
@@ -91,7 +82,7 @@ def test_predictions_of_others_are_counted():
         ),
         (
             lambda: MistakeCurveDisplay.from_estimator(Winnow(), X, y[:5]),
-            r"must have shape \(300,",
+            r"inconsistent numbers of samples: \[300, 5\]",
         ),
     ],
     ids=["predictions", "growth", "no end", "rows"],

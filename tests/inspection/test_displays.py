@@ -4,6 +4,7 @@ import sys
 import warnings
 from itertools import product
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,11 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-
-from sklboolean import (  # noqa: E402
+from sklboolean import (
     BernoulliMixture,
     BooleanStump,
     BoostByMajority,
@@ -23,12 +20,12 @@ from sklboolean import (  # noqa: E402
     ConjunctionLogisticRegression,
     QueryByCommittee,
 )
-from sklboolean.active_learning import (  # noqa: E402
+from sklboolean.active_learning import (
     FiniteVersionSpace,
     HalfspaceVersionSpace,
 )
-from sklboolean.boosting import BoostingSchedule  # noqa: E402
-from sklboolean.inspection import (  # noqa: E402
+from sklboolean.boosting import BoostingSchedule
+from sklboolean.inspection import (
     BoostingCurveDisplay,
     CompletionDisplay,
     DependenceDisplay,
@@ -38,12 +35,6 @@ from sklboolean.inspection import (  # noqa: E402
     WeightsDisplay,
     robustness,
 )
-
-
-@pytest.fixture(autouse=True)
-def _figures_are_closed():
-    yield
-    plt.close("all")
 
 
 class Machine(BaseEstimator):

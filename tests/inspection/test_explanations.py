@@ -2,7 +2,6 @@
 
 import re
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -42,7 +41,6 @@ from sklboolean.inspection import (
     top_features,
 )
 
-mpl.use("Agg")
 CANCER = load_breast_cancer(return_X_y=True, as_frame=True)
 CANCER = CANCER[0].iloc[::3], CANCER[1].iloc[::3].map({0: "ill", 1: "well"})
 WINE = load_wine(return_X_y=True, as_frame=True)
@@ -276,7 +274,6 @@ def test_predictions_of_a_median():
     assert [bar.get_width() for bar in display.bars_] == [
         value for _, value in explain(pipeline, X)[5].parts
     ]
-    mpl.pyplot.close("all")
 
 
 def test_regressors_and_searches():
@@ -342,7 +339,6 @@ def test_bars_are_the_parts(model):
     assert [(t, w) for t, w in zip(texts, widths, strict=True)][: len(shown)] == shown
     if one.kind != "rules":
         assert sum(widths) == pytest.approx(one.score)
-    mpl.pyplot.close("all")
 
 
 @pytest.mark.parametrize("model", [WEIGHTED[0], VOTING[0], RULES[0], WEIGHTED[4]])
@@ -354,7 +350,6 @@ def test_bars_are_the_top_features(model):
     assert list(zip(texts, widths, strict=True)) == top_features(pipeline, 5)
     signed = "coef_" in dir(pipeline[-1]) or "dual_coef_" in dir(pipeline[-1])
     assert display.ax_.get_xlabel() == ("weight" if signed else "importance")
-    mpl.pyplot.close("all")
 
 
 def test_importances_of_a_conjunction_stump():

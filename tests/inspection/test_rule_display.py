@@ -1,28 +1,19 @@
 """RuleDisplay: a bar for each rule, as long as its value."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.svm import SVC
 
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-from sklearn.exceptions import NotFittedError  # noqa: E402
-from sklearn.svm import SVC  # noqa: E402
-
-from sklboolean import (  # noqa: E402
+from sklboolean import (
     ConjunctionLogisticRegression,
     ConjunctionRegressor,
     RuleClassifier,
 )
-from sklboolean.datasets import make_monks  # noqa: E402
-from sklboolean.inspection import RuleDisplay  # noqa: E402
-from sklboolean.rules import Rule, extract_dnf, top_conjunctions  # noqa: E402
-
-
-@pytest.fixture(autouse=True)
-def _figures_are_closed():
-    yield
-    plt.close("all")
+from sklboolean.datasets import make_monks
+from sklboolean.inspection import RuleDisplay
+from sklboolean.rules import Rule, extract_dnf, top_conjunctions
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from itertools import combinations
 from math import factorial
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -47,8 +46,6 @@ from sklboolean.inspection._pattern_games import distinct_rows
 from sklboolean.inspection._shapley_display import SCALE
 from sklboolean.kernels import ConjunctionKernel
 from sklboolean.rules import Rule, RuleEnsemble, extract_dnf
-
-mpl.use("Agg")
 
 
 def worth_of_coalitions(score, X, background, weights):
@@ -511,7 +508,6 @@ def test_display(kind, data):
         ShapleyDisplay(shapley, sample=len(X))
     with pytest.raises(ValueError, match="output"):
         ShapleyDisplay(shapley, output=3)
-    plt.close("all")
 
 
 @pytest.mark.parametrize("kind", ["importance", "waterfall", "beeswarm"])
@@ -521,7 +517,6 @@ def test_display_of_few_values(kind, values):
     display = ShapleyDisplay(shapley, kind=kind).plot()
     n_shown = np.count_nonzero(values)
     assert len(display.ax_.get_yticklabels()) == n_shown
-    plt.close("all")
 
 
 def test_missing_numbers_are_grey():
@@ -535,4 +530,3 @@ def test_missing_numbers_are_grey():
     low_to_high = [mpl.colors.to_rgba(color) for color in SCALE]
     np.testing.assert_allclose(numbers[[2, 1, 3]], low_to_high, atol=0.01)
     np.testing.assert_allclose(numbers[0], grey)
-    plt.close("all")
