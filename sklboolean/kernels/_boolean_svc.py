@@ -19,7 +19,7 @@ from sklboolean._core.base import (
 from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import fit_slope, held_out_parts
 from sklboolean._core.damage import require, require_shape
-from sklboolean._core.deprecation import Gone, old_parameters
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.packed_partitions import PackedPartitionsMixin
 from sklboolean._core.parallel import count_threads
@@ -40,6 +40,7 @@ from sklboolean._core.weights import (
 )
 from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
+from sklboolean.kernels._old_parameters import OF_SVC
 from sklboolean.kernels._soft_margin import BitKernel, merge_equal_samples, solve_dual
 
 # Samples from which the rule for C estimates the spread of the samples.
@@ -164,20 +165,7 @@ def scores_of_classes(scores, pairs):
     return smallest
 
 
-def _decay_in_kernel(name, value, params):
-    """Use kernel=ConjunctionKernel(min_literals=1, decay=...) instead."""
-    is_named = isinstance(params["kernel"], str) and params["kernel"] == "conjunction"
-    if is_named and not is_auto(value, "decay"):
-        params["kernel"] = ConjunctionKernel(
-            min_literals=1, max_literals=params["max_literals"],
-            monotone=params["monotone"], decay=value,
-        )  # fmt: skip
-
-
-@old_parameters(
-    decay=_decay_in_kernel,
-    max_iter=Gone(MAX_BLOCKS, "Raise tol, or lower C, for fits that take too long."),
-)
+@old_parameters(**OF_SVC)
 class BooleanSVC(
     CallbackSupportMixin, PackedPartitionsMixin, FeatureSharesMixin,
     DecisionClassifierMixin, TableScoreMixin, ClassifierMixin, BaseEstimator,

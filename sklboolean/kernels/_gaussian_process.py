@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import as_words, unpack_words
 from sklboolean._core.damage import require, require_shape
-from sklboolean._core.deprecation import Gone
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean
@@ -44,12 +43,6 @@ from sklboolean.kernels._relevance_weights import (
 N_EVIDENCE = 500  # distinct samples on which the relevances are learned, in n**3
 MAX_EXACT = 2000  # distinct samples of an exact process, whose pairs take 8 bytes
 N_BASIS = 1000  # distinct samples that span the process of more
-SIZES = "Give fewer samples, or use BooleanSVC for many."
-OLD_PARAMETERS = {
-    "n_evidence": Gone(N_EVIDENCE, SIZES),
-    "max_exact": Gone(MAX_EXACT, SIZES),
-    "n_components": Gone(N_BASIS, SIZES),
-}
 MOST_BITS = 2**33
 NEGLIGIBLE = 1e-12
 MOST_SIMILARITIES = 2**22  # of a part of the background

@@ -16,19 +16,16 @@ from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.weights import check_class_totals, checked_weights
 from sklboolean.kernels._evidence import DistinctSamples
 from sklboolean.kernels._gaussian_posterior import ExactProcess
-from sklboolean.kernels._gaussian_process import (
-    OLD_PARAMETERS,
-    GaussianProcess,
-    samples_in_use,
-)
+from sklboolean.kernels._gaussian_process import GaussianProcess, samples_in_use
 from sklboolean.kernels._logistic_posterior import (
     fit_slope_and_offsets,
     logistic_posterior,
 )
+from sklboolean.kernels._old_parameters import OF_PROCESSES
 from sklboolean.kernels._relevance_weights import LevelPairs
 
 
-@old_parameters(**OLD_PARAMETERS)
+@old_parameters(**OF_PROCESSES)
 class BooleanGaussianProcessClassifier(
     DecisionClassifierMixin, TableScoreMixin, ClassifierMixin, GaussianProcess
 ):

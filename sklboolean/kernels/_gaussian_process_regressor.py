@@ -9,14 +9,11 @@ from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.parameters import check_choice
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.weights import checked_weights
-from sklboolean.kernels._gaussian_process import (
-    OLD_PARAMETERS,
-    GaussianProcess,
-    samples_in_use,
-)
+from sklboolean.kernels._gaussian_process import GaussianProcess, samples_in_use
+from sklboolean.kernels._old_parameters import OF_PROCESSES
 
 
-@old_parameters(**OLD_PARAMETERS)
+@old_parameters(**OF_PROCESSES)
 class BooleanGaussianProcessRegressor(TableScoreMixin, RegressorMixin, GaussianProcess):
     """Gaussian process over all conjunctions of columns, for real targets.
 

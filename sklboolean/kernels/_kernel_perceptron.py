@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import OnlineClassifier
-from sklboolean._core.deprecation import Gone, old_parameters
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
@@ -25,6 +25,7 @@ from sklboolean.kernels._dual_state import DualConfig, DualState
 from sklboolean.kernels._dual_training import RESOLUTION, UpdateRule
 from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
+from sklboolean.kernels._old_parameters import OF_KERNEL_PERCEPTRON
 from sklboolean.kernels._orders import Layout, Orders, merge_histories
 
 # The training loop is in `_dual_training.py`; docs/contributing/one_fit.md walks from
@@ -33,70 +34,7 @@ LEAST_FOR_THREADS = 8192  # samples
 LENGTHS = (3, 1)  # of conjunctions, for max_literals="auto"
 
 
-class _Intercept(Gone):
-    def __call__(self, name, value, params):
-        # A kernel that counts the empty conjunction has an intercept already.
-        kernel = params["kernel"]
-        counts_empty = isinstance(kernel, ConjunctionKernel) and not kernel.normalize
-        if not value and counts_empty and kernel.min_literals == 0:
-            params["kernel"] = clone(kernel).set_params(min_literals=1)
-            return
-        super().__call__(name, value, params)
-
-
-def _order_in_n_orders(name, value, params):
-    """Use n_orders=0 for the order of the samples instead of shuffle=False."""
-    if not value:
-        params["n_orders"] = 0
-
-
-class _Normalize(Gone):
-    def __call__(self, name, value, params):
-        kernel, max_literals = params["kernel"], params["max_literals"]
-        is_named = isinstance(kernel, str) and kernel == "conjunction"
-        has_no_norms = max_literals is None or params["average"] == "voted"
-        if value or not is_named or has_no_norms:
-            return
-        if is_auto(max_literals, "max_literals"):
-            if params["early_stopping"]:  # the length would be chosen
-                super().__call__(name, value, params)
-            max_literals = LENGTHS[0]
-        params["kernel"] = ConjunctionKernel(
-            min_literals=1, max_literals=max_literals, monotone=params["monotone"],
-            normalize=False,
-        )  # fmt: skip
-
-
-def _tie_is_positive(name, value, params):
-    """A score of 0 predicts the second class."""
-    if value != "positive":
-        raise ValueError(
-            f"tie={value!r} is not supported since version 0.3: a score of 0 predicts "
-            "the second class. Swap the two classes, as by y = ~y, for the other rule."
-        )
-
-
-class _RelativeMargin(Gone):
-    def __call__(self, name, value, params):
-        if params["margin"] != 0:
-            super().__call__(name, value, params)
-
-
-@old_parameters(
-    normalize=_Normalize(
-        True,
-        "Use kernel=ConjunctionKernel(min_literals=1, max_literals=3, "
-        "normalize=False).",
-    ),
-    shuffle=_order_in_n_orders,
-    tie=_tie_is_positive,
-    margin_type=_RelativeMargin(
-        "relative", "For other margins, give a kernel whose K(x, x) is constant."
-    ),
-    fit_intercept=_Intercept(
-        True, "Subtract 1 from a kernel function: kernel=lambda A, B: K(A, B) - 1."
-    ),
-)
+@old_parameters(**OF_KERNEL_PERCEPTRON)
 class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
     """Perceptron over all conjunctions of Boolean features, with exact signs.
 

@@ -2,33 +2,12 @@
 
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.parameters import check_choice, check_real
-from sklboolean.linear_model._base import OLD_PARAMETERS, BaseOnlineLinear
+from sklboolean.linear_model._base import BaseOnlineLinear
+from sklboolean.linear_model._old_parameters import OF_AVERAGED_PERCEPTRON
 from sklboolean.linear_model._state import LoopConfig
 
 
-def schedule_in_learning_rate(name, value, params):
-    """Use learning_rate, which takes a number or the name of a schedule, instead."""
-    if name == "aggressive":
-        value = "aggressive" if value else "constant"
-    if value == "constant":
-        return
-    rate = params["learning_rate"]
-    if not isinstance(rate, str) and rate != 1:
-        raise ValueError(
-            f"{name}={value!r} with learning_rate={rate} is not supported since "
-            f"version 0.3. Set learning_rate={value!r}, divide a margin that is a "
-            f"number by {rate}, and multiply alpha by it."
-        )
-    # The size of an aggressive update follows no other schedule.
-    if rate != "aggressive":
-        params["learning_rate"] = value
-
-
-@old_parameters(
-    learning_rate_schedule=schedule_in_learning_rate,
-    aggressive=schedule_in_learning_rate,
-    **OLD_PARAMETERS,
-)
+@old_parameters(**OF_AVERAGED_PERCEPTRON)
 class AveragedPerceptron(BaseOnlineLinear):
     """Perceptron that predicts with the mean of its hypotheses.
 

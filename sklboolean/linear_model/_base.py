@@ -24,7 +24,6 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import History, OnlineClassifier
 from sklboolean._core.bits import always_true
 from sklboolean._core.calibration import break_ties, calibrated_loss
-from sklboolean._core.deprecation import Gone
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import linear_formula
 from sklboolean._core.memory import MemoryCost
@@ -56,19 +55,6 @@ BLOCK = 32  # samples that are shuffled together
 LEAST_FOR_BLOCKS = 4096  # samples; few of them are in the processor's cache anyway
 VALIDATION_FRACTION = 0.1  # of the samples, for early stopping
 N_ITER_NO_CHANGE = 5  # passes after which early stopping gives up
-
-
-def jobs_of_partitions(name, value, params):
-    """Call fit_partitions within joblib.parallel_config(n_jobs=...) instead."""
-
-
-HOLD_OUT = "Set early_stopping=False and choose max_iter with GridSearchCV."
-OLD_PARAMETERS = {
-    "tol": Gone(None, "Set max_iter, or early_stopping=True."),
-    "validation_fraction": Gone(VALIDATION_FRACTION, HOLD_OUT),
-    "n_iter_no_change": Gone(N_ITER_NO_CHANGE, HOLD_OUT),
-    "n_jobs": jobs_of_partitions,
-}
 
 
 class BaseOnlineLinear(ExportMixin, OnlineClassifier):

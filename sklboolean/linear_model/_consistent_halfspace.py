@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
 from sklboolean._core.calibration import fit_slope
 from sklboolean._core.damage import require_shape
-from sklboolean._core.deprecation import Gone, old_parameters
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import linear_formula
 from sklboolean._core.labels import check_two_classes, encode_classes
@@ -19,6 +19,7 @@ from sklboolean._core.parameters import check_choice, check_real
 from sklboolean._core.sparse_structure import without_duplicates
 from sklboolean._core.validation import validate_data_strict, warn_user
 from sklboolean._core.weights import checked_weights
+from sklboolean.linear_model._old_parameters import OF_CONSISTENT_HALFSPACE
 from sklboolean.linear_model._separation import (
     least_error_halfspace,
     maximal_margin,
@@ -29,27 +30,7 @@ from sklboolean.linear_model._separation import (
 MAX_STARTS = 40
 
 
-def solver_in_sigma(name, value, params):
-    """Use sigma instead: None is linear programming, a cosine the perceptron."""
-    if value == "linprog":
-        params["sigma"] = None
-    elif params["sigma"] is None:
-        params["sigma"] = 0.05
-
-
-def constant_starts(name, value, params):
-    """Leave it out: the modified perceptron makes up to 40 random starts."""
-
-
-@old_parameters(
-    solver=solver_in_sigma,
-    max_starts=constant_starts,
-    abstain_label=Gone(
-        None,
-        "Use np.where(abs(model.decision_function(X)) <= model.sigma, label, "
-        "model.predict(X)).",
-    ),
-)
+@old_parameters(**OF_CONSISTENT_HALFSPACE)
 class ConsistentHalfspace(
     ExportMixin, DecisionClassifierMixin, ClassifierMixin, BaseEstimator
 ):

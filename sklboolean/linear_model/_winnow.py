@@ -2,7 +2,8 @@
 
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.parameters import check_choice, check_real
-from sklboolean.linear_model._base import OLD_PARAMETERS, BaseOnlineLinear
+from sklboolean.linear_model._base import BaseOnlineLinear
+from sklboolean.linear_model._old_parameters import OF_WINNOW
 from sklboolean.linear_model._state import LoopConfig
 
 # Variants in the loop: "balanced" has two factors u, v for each feature and the weight
@@ -16,43 +17,7 @@ VARIANTS = (
 )  # fmt: skip
 
 
-def demotion_in_promotion(name, value, params):
-    """Use a pair, promotion=(promotion, demotion), instead."""
-    if value is not None:
-        params["promotion"] = params["promotion"], value
-
-
-def target_in_variant(name, value, params):
-    """Use variant='positive_conjunction' or 'complement_conjunction' instead."""
-    if value == "disjunction":
-        return
-    if params["variant"] == "balanced":
-        raise ValueError(
-            f"target={value!r} with variant='balanced' is not supported since version "
-            "0.3: the balanced variant learns either target. Leave target out."
-        )
-    params["variant"] += CONJUNCTION
-
-
-def intercept_in_threshold(name, value, params):
-    """Use threshold=None, which is a fixed threshold of 0, instead."""
-    if value or params["variant"] != "balanced":
-        return
-    if params["threshold"] not in ("auto", 0):
-        raise ValueError(
-            f"fit_intercept=False with threshold={params['threshold']!r} is not "
-            "supported since version 0.3. Use threshold=None, and a column of ones "
-            "for another threshold than 0."
-        )
-    params["threshold"] = None
-
-
-@old_parameters(
-    demotion=demotion_in_promotion,
-    target=target_in_variant,
-    fit_intercept=intercept_in_threshold,
-    **OLD_PARAMETERS,
-)
+@old_parameters(**OF_WINNOW)
 class Winnow(BaseOnlineLinear):
     """Linear classifier that multiplies its weights, for many irrelevant features.
 
