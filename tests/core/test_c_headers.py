@@ -19,8 +19,16 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("plain", [False, True], ids=["every path", "plain C11"])
-@pytest.mark.parametrize("name", PROGRAMS)
+# These take seconds to compile.
+LARGE = {("density", False), ("kernels", False)}
+CASES = [
+    pytest.param(name, plain, marks=[pytest.mark.slow] * ((name, plain) in LARGE))
+    for name in PROGRAMS
+    for plain in (False, True)
+]
+
+
+@pytest.mark.parametrize(("name", "plain"), CASES)
 def test_headers_do_what_their_definitions_say(name, plain, tmp_path):
     dialect = ["-std=c11", "-pedantic-errors", "-DSKLB_PLAIN_C"] if plain else []
     program = tmp_path / name

@@ -98,7 +98,7 @@ def problems(draw):
     return X, coefficients, draw(st.integers(1, 30)), max_literals, options
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 @given(
     problems(),
     st.sampled_from(["tables", "blocks", "counts", "race", "branches", "delivery"]),
@@ -115,7 +115,7 @@ def test_search_is_that_over_all_conjunctions(problem, engine, width, block):
         compare(X, coefficients, n_rules, max_literals, **options)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=35)
 @given(st.integers(0, 2**32 - 1))
 def test_one_hot_columns_with_groups(seed):
     rng = np.random.default_rng(seed)
