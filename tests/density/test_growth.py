@@ -67,10 +67,10 @@ def test_classes_are_found_and_noise_stays_small(model):
 
 @every_model
 def test_the_same_seed_gives_the_same_size_and_model(model):
-    X = four_classes(600)
+    X = four_classes(400)
     one, two = clone(model).fit(X), clone(model).fit(X)
     np.testing.assert_array_equal(one.score_samples(X), two.score_samples(X))
-    weights = np.repeat([1.0, 0.0], [600, 50])
+    weights = np.repeat([1.0, 0.0], [400, 50])
     padded = np.vstack([X, noise(50)[:, :1] * np.ones(16)])
     more = clone(model).fit(padded, sample_weight=weights)
     np.testing.assert_allclose(more.score_samples(X), one.score_samples(X), atol=1e-8)

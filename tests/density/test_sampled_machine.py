@@ -107,12 +107,12 @@ def test_what_needs_no_sum_is_exact(base):
 @BASES
 def test_samples_of_chains_have_the_means_of_the_machine(base):
     model = machine(base=base).fit(X)
-    drawn = model.sample(4000, random_state=0)
+    drawn = model.sample(2000, random_state=0)
     scores = log_joint(model)
     means = np.exp(scores - logsumexp(scores)) @ EVERYTHING
-    # Six standard deviations of a mean of 4000 bits.
-    np.testing.assert_allclose(drawn.mean(axis=0), means, atol=6 / 2 / np.sqrt(4000))
-    np.testing.assert_array_equal(drawn, model.sample(4000, random_state=0))
+    # Six standard deviations of a mean of 2000 bits.
+    np.testing.assert_allclose(drawn.mean(axis=0), means, atol=6 / 2 / np.sqrt(2000))
+    np.testing.assert_array_equal(drawn, model.sample(2000, random_state=0))
 
 
 @BASES
@@ -191,7 +191,8 @@ def test_no_pass_keeps_the_given_units():
 
 
 def test_default_penalty_is_that_of_the_number_of_samples():
-    default, same = machine(max_iter=5), machine(max_iter=5, alpha=2 / 40)
+    given = {"max_iter": 5, "exact_limit": 20}
+    default, same = machine(**given), machine(alpha=2 / 40, **given)
     assert default.fit(X[:40]).alpha_ == same.fit(X[:40]).alpha_ == 0.05
     np.testing.assert_array_equal(default.components_, same.components_)
     for weight, alpha in [(np.full(40, 0.5), 0.1), (1e6, 1e-4), (1e-9, 1)]:

@@ -93,6 +93,7 @@ def test_more_samples_than_are_tried_get_more_components(monkeypatch):
     assert mixture.score(X[400:]) > tree.score(X[400:])
 
 
+@pytest.mark.slow
 def test_the_default_is_a_distribution_and_repeats_itself():
     X = classes(60, 6)
     mixture = DensityMixture(random_state=0).fit(X)
