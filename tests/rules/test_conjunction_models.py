@@ -600,7 +600,10 @@ def test_old_parameters_mean_what_they_did():
         assert ConjunctionRegressor(time_limit=4).work_limit == 2.0
     with pytest.raises(ValueError, match=r"conjunction_cost=1 .*Raise literal_cost"):
         ConjunctionRegressor(conjunction_cost=1)
-    expected = ConjunctionRegressor(random_state=0).fit(X, y).predict(X)
+    model = ConjunctionRegressor(random_state=0).fit(X, y)
+    with pytest.warns(FutureWarning, match="'explain' is .*Use 'satisfied_rules'"):
+        assert model.explain(X[:2]) == model.satisfied_rules(X[:2])
+    expected = model.predict(X)
     with pytest.warns(FutureWarning, match="C=None is deprecated. Use C='auto'"):
         found = ConjunctionRegressor(C=None, random_state=0).fit(X, y).predict(X)
     assert (found == expected).all()
