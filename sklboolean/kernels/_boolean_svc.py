@@ -195,8 +195,8 @@ class BooleanSVC(
         samples, ``1.5 / (mean of K(x, x) - mean of K(x, z))``, estimated from 256
         samples, so that it follows the scale of the kernel; 1 where all samples are
         equal. It does not depend on the scale of weights whose mean, without zeros, is
-        at most 1: they are divided by it. Tune it by factors of 3: labels without noise
-        want more, very noisy ones less.
+        at most 1: they are divided by it. Tune it by factors of 3: larger for labels
+        without noise, smaller for very noisy ones.
     max_literals : int or None, default=3
         Maximum number of literals of a conjunction, for ``kernel="conjunction"``. Try 1
         to 4. None: no limit.

@@ -83,9 +83,9 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         pass without an update.
     early_stopping : bool, default=True
         Choose 1, 3 or ``max_iter`` passes by the log-loss on held-out samples: a fifth
-        of each class, and with few samples each fifth in turn. Noisy labels want few
-        passes: more are tried only while the loss falls. Then all samples are used. It
-        applies where ``n_orders`` does.
+        of each class, and with few samples each fifth in turn. More passes are tried
+        only while the loss falls, because noisy labels need few. Then all samples are
+        used. It applies where ``n_orders`` does.
     multi_class : {"ovr", "joint"}, default="ovr"
         With three or more classes: train each class against the rest, or change the
         scores of the correct class and its strongest rival after a mistake.

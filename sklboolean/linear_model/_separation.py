@@ -86,8 +86,8 @@ def _least_halfspace(X, signs, margin):
     """Find the shortest w with ``s_i (w.x_i + b) >= margin`` and a b.
 
     Non-negative least squares solve it (Lawson and Hanson, "Solving Least Squares
-    Problems", chapter 23). They want a price for b: it is small, and after the samples
-    have been moved to where b is 0, it changes nothing.
+    Problems", chapter 23). The squared length that they minimise has a small term for
+    b, which changes nothing after the samples have been moved to where b is 0.
 
     Returns
     -------
