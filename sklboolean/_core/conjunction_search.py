@@ -17,7 +17,7 @@ conjunctions are small enough, a scan of them takes its place and finds the same
 #    conjunction, literal by literal. It drops a cover whose positive or negative
 #    coefficients alone cannot beat the list. Searches of limited width come first, and
 #    their lists are the seeds of the exact one.
-# 4. `_listed` turns literals into (feature, value) pairs, and sums into weights.
+# 4. `_with_weights` turns literals into (feature, value) pairs, and sums into weights.
 #
 # Literals are numbered: feature j is j, its negation n_features + j. Covers are bits of
 # shape (n_words,), uint64, the samples of positive coefficients before the negative
@@ -572,7 +572,8 @@ class ConjunctionSearch:
         # Rounding moves each coefficient by half a unit at most.
         if bound:
             bound += is_rounded * len(coefficients) * factors.max() / 2
-        listed = self._listed(conjunctions, unit, coefficients if is_rounded else None)
+        exact = coefficients if is_rounded else None
+        listed = self._with_weights(conjunctions, unit, exact)
         return SearchResult(listed, bound * unit, is_complete, work)
 
     def all_above(self, coefficients, floors, n_most, time_limit=None):
@@ -602,7 +603,7 @@ class ConjunctionSearch:
             conjunctions = table.all_above(values, task, floors / unit)
             if conjunctions is None:
                 return None
-            return [rule for rule, _ in self._listed(conjunctions, unit)]
+            return [rule for rule, _ in self._with_weights(conjunctions, unit)]
         listed = []
         for length in range(1, self.longest + 1):
             options = {"n_rules": n_most, "sign": "positive", "floor": floors[length]}
@@ -662,7 +663,7 @@ class ConjunctionSearch:
             widths = []
         return samples.search_exactly(task, widths, limits, self.n_jobs)
 
-    def _listed(self, found, unit, coefficients=None):
+    def _with_weights(self, found, unit, coefficients=None):
         """Write the conjunctions found as (feature, value) pairs, with their weights.
 
         The weights are the sums in integers, or those of ``coefficients`` where the

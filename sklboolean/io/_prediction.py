@@ -92,14 +92,14 @@ def predict_to_parquet(
             # The first batch tells what a sample takes.
             if not n_samples and memory_limit is not None:
                 batch_size = min(batch_size, _samples_within(memory_limit, model, X))
-            for first in range(0, _length(X), batch_size):
+            for first in range(0, _count_samples(X), batch_size):
                 samples = slice(first, first + batch_size)
-                columns = _predict(model, _take(X, samples))
+                columns = _predict(model, _take_samples(X, samples))
                 _check_names(copied, columns)
                 of_data = {name: values[samples] for name, values in copied.items()}
                 table = pyarrow.table(of_data | columns)
                 writer = writer or parquet.ParquetWriter(draft, table.schema)
-                writer.write_table(_like(table, writer.schema))
+                writer.write_table(_with_types(table, writer.schema))
                 n_samples += table.num_rows
         if writer is None:
             raise ValueError("source has no sample: give at least one.")
@@ -164,7 +164,7 @@ def _as_arrow(name, column):
     return array.cast(pyarrow.string()) if pyarrow.types.is_null(array.type) else array
 
 
-def _like(table, schema):
+def _with_types(table, schema):
     """Give a table the types of the batches before."""
     for number, field in enumerate(schema):
         column = table.column(number)
@@ -188,11 +188,11 @@ def _check_names(kept, predicted):
         )
 
 
-def _length(X):
+def _count_samples(X):
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
-def _take(X, samples):
+def _take_samples(X, samples):
     return X.iloc[samples] if hasattr(X, "iloc") else X[samples]
 
 
@@ -209,7 +209,7 @@ def _predict(model, X):
 def _samples_within(memory_limit, model, X):
     """Choose the samples of a batch, from the memory that two predictions take."""
     # Two sizes tell the bytes of a sample and those of any prediction.
-    n_all = min(N_PROBE, _length(X))
+    n_all = min(N_PROBE, _count_samples(X))
     n_few = max(1, n_all // 8)
     was_tracing = tracemalloc.is_tracing()
     tracemalloc.start()
@@ -217,7 +217,7 @@ def _samples_within(memory_limit, model, X):
     for size in (n_all, n_few, n_all):  # the first one warms up
         tracemalloc.reset_peak()
         before, _ = tracemalloc.get_traced_memory()
-        _predict(model, _take(X, slice(0, size)))
+        _predict(model, _take_samples(X, slice(0, size)))
         peaks.append(tracemalloc.get_traced_memory()[1] - before)
     if not was_tracing:
         tracemalloc.stop()

@@ -1,9 +1,9 @@
 """Batches of samples with labels and weights, from files, tables and iterables."""
 
 # A source becomes an iterator of (X, y or None, sample_weight or None) in three steps:
-# `_listed` makes an iterable of whatever it is, `_tables` opens files and slices
-# tables, `open_batches` takes out the columns of labels and weights. Nothing is read
-# before it is asked for, and a batch is dropped before the next one is made.
+# `_as_iterable` makes an iterable of whatever it is, `_read_batches` opens files and
+# slices tables, `open_batches` takes out the columns of labels and weights. Nothing is
+# read before it is asked for, and a batch is dropped before the next one is made.
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def open_batches(source, label, weight, batch_size):
     batch_size : int
         Samples of a batch of files and tables.
     """
-    for batch in _tables(source, batch_size):
+    for batch in _read_batches(source, batch_size):
         batch = batch if isinstance(batch, tuple) else (batch,)
         if not 1 <= len(batch) <= 3:
             raise ValueError(
@@ -54,9 +54,9 @@ def can_be_read_again(source):
     return not hasattr(source, "__next__")
 
 
-def _tables(source, batch_size):
+def _read_batches(source, batch_size):
     """Yield the batches of a source."""
-    for batch in _listed(source, batch_size):
+    for batch in _as_iterable(source, batch_size):
         if isinstance(batch, str | Path):
             yield from _read_file(Path(batch), batch_size)
         elif hasattr(batch, "schema") and hasattr(batch, "num_rows"):
@@ -70,7 +70,7 @@ def _tables(source, batch_size):
             )
 
 
-def _listed(source, batch_size):
+def _as_iterable(source, batch_size):
     """Make an iterable of files, tables and batches."""
     if isinstance(source, str | Path):
         return [source]

@@ -78,12 +78,12 @@ class ColumnFitter:
                 f"{kind!r}, which has none. Take the column out of one of them."
             )
         if kind == "category":
-            return self._levels(summary)
+            return self._fit_levels(summary)
         if kind == "ordered" == summary.kind:
-            return self._ordered(summary, thresholds, cuts)
-        return self._numbers(summary, kind, thresholds, cuts)
+            return self._fit_ordered(summary, thresholds, cuts)
+        return self._fit_numbers(summary, kind, thresholds, cuts)
 
-    def _numbers(self, summary, kind, thresholds_given, cuts):
+    def _fit_numbers(self, summary, kind, thresholds_given, cuts):
         """Choose the thresholds of a column of numbers, or check a Boolean one."""
         if kind == "ordered":
             raise ValueError(
@@ -119,13 +119,13 @@ class ColumnFitter:
     def _indicates_missing(self, summary):
         return self.missing == "indicator" and summary.n_missing > 0
 
-    def _ordered(self, summary, given, cuts):
+    def _fit_ordered(self, summary, levels_given, cuts):
         """Choose the thresholds of a category whose levels have an order."""
         levels, counts = [*summary.levels], np.array([*summary.levels.values()])
         # Ranks of levels are cut like numbers; those without a sample are passed over.
         occurring = np.flatnonzero(counts)
-        if given is not None:
-            thresholds = check_ranks(given, levels, summary.name)
+        if levels_given is not None:
+            thresholds = check_ranks(levels_given, levels, summary.name)
         elif len(occurring):
             if cuts is None:
                 cuts = find_cuts(counts[occurring], self.n_bins)
@@ -139,7 +139,7 @@ class ColumnFitter:
         conditions = thresholds, relations, ends, self._indicates_missing(summary)
         return OrderedColumn(summary.name, "ordered", *conditions, levels=tuple(levels))
 
-    def _levels(self, summary):
+    def _fit_levels(self, summary):
         """Choose the levels that get a feature of their own."""
         levels = {
             level: summary.levels[level] for level in sorted_levels(summary.levels)

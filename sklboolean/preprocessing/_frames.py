@@ -12,9 +12,9 @@ as comparing Python strings.
 # 1. `as_table` refuses lazy frames, and makes tables of exports and arrays of lists.
 # 2. The names and the width are compared with those of the fit.
 # 3. A reader for each package turns one column into numbers or codes (READERS).
-# 4. `_numbers` and `_levels` decide what the values are: integers beyond 2**53 are kept
-#    exactly, levels that are all numbers become numbers, dates and nested values are
-#    refused.
+# 4. `_number_column` and `_level_column` decide what the values are: integers beyond
+#    2**53 are kept exactly, levels that are all numbers become numbers, dates and
+#    nested values are refused.
 #
 # Errors of any package become a ValueError that names the column.
 
@@ -144,7 +144,7 @@ def read_columns(estimator, X, *, reset):
         read = next(
             reader for attribute, reader in READERS if hasattr(series[0], attribute)
         )
-        return [_column(read, *pair) for pair in zip(names, series, strict=True)]
+        return [_read_column(read, *pair) for pair in zip(names, series, strict=True)]
     if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
         raise ValueError(f"Column 0 of X holds {X.dtype}, {NO_DATES}")
     X = check_stored(X, "X")
@@ -152,7 +152,7 @@ def read_columns(estimator, X, *, reset):
         X = validate_data(
             estimator, X, reset=reset, dtype=None, ensure_all_finite=False
         )
-    return [_column(_read_array, j, X[:, j]) for j in range(X.shape[1])]
+    return [_read_column(_read_array, j, X[:, j]) for j in range(X.shape[1])]
 
 
 def as_table(X):
@@ -197,7 +197,7 @@ def read_value(name, value):
     """Read one value as a column of one sample."""
     cell = np.empty(1, dtype=object)
     cell[0] = value
-    return _column(_read_array, name, cell)
+    return _read_column(_read_array, name, cell)
 
 
 def is_frame(X):
@@ -239,7 +239,7 @@ def _check_size(shape, estimator):
             )
 
 
-def _column(read, name, values):
+def _read_column(read, name, values):
     """Read one column; every error is a ValueError that names it."""
     where = f"Column {name!r} of X"
     try:
@@ -266,15 +266,15 @@ def _read_pandas(name, series):
     dtype = series.dtype
     if dtype.kind in "biuf":
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-        return _numbers(name, numbers, dtype.kind, series.tolist)
+        return _number_column(name, numbers, dtype.kind, series.tolist)
     if dtype.kind == "c":
         raise ValueError(f"Column {name!r} of X: Complex data not supported.")
     if hasattr(dtype, "categories"):
         codes, levels = series.cat.codes.to_numpy(), series.cat.categories.tolist()
-        return _declared(name, codes, levels, dtype.ordered)
+        return _declared_column(name, codes, levels, dtype.ordered)
     # Objects and text: pandas codes missing values as -1.
     codes, levels = series.factorize()
-    return _levels(name, codes, levels.tolist())
+    return _level_column(name, codes, levels.tolist())
 
 
 def _read_polars(name, series):
@@ -285,12 +285,12 @@ def _read_polars(name, series):
         kind = "b" if dtype == polars.Boolean else "f"
         kind = "i" if dtype.is_integer() else kind
         numbers = series.cast(polars.Float64).to_numpy()
-        return _numbers(name, numbers, kind, series.to_list)
+        return _number_column(name, numbers, kind, series.to_list)
     if dtype == polars.Null:
         return Column(name, "category", codes=np.full(len(series), -1), levels=[])
     if dtype == polars.Enum:
         codes = series.to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
-        return _declared(name, codes, dtype.categories.to_list(), True)
+        return _declared_column(name, codes, dtype.categories.to_list(), True)
     if dtype not in (polars.String, polars.Categorical):
         values = series.to_list()
         return _read_array(name, np.fromiter(values, object, count=len(values)))
@@ -301,7 +301,7 @@ def _read_polars(name, series):
     codes = codes.fill_null(-1).to_numpy()
     if dtype == polars.String:
         return Column(name, "category", codes=codes, levels=levels)
-    return _declared(name, codes, levels)
+    return _declared_column(name, codes, levels)
 
 
 def _read_arrow(name, chunked):
@@ -312,12 +312,12 @@ def _read_arrow(name, chunked):
         raise ValueError(f"Column {name!r} of X holds {chunked.type}, {NO_DATES}")
     if types.is_boolean(chunked.type):
         numbers = chunked.cast(pyarrow.int8()).cast(pyarrow.float64()).to_numpy()
-        return _numbers(name, numbers, "b")
+        return _number_column(name, numbers, "b")
     is_integer = types.is_integer(chunked.type)
     if is_integer or types.is_floating(chunked.type):
         numbers = chunked.cast(pyarrow.float64(), safe=False).to_numpy()
         kind = "i" if is_integer else "f"
-        return _numbers(name, numbers, kind, chunked.to_pylist)
+        return _number_column(name, numbers, kind, chunked.to_pylist)
     values = chunked.combine_chunks()
     if types.is_null(chunked.type):
         return Column(name, "category", codes=np.full(len(chunked), -1), levels=[])
@@ -327,24 +327,24 @@ def _read_arrow(name, chunked):
     codes = values.indices.cast(pyarrow.int64()).fill_null(-1).to_numpy()
     levels = values.dictionary.to_pylist()
     if is_declared:
-        return _declared(name, codes, levels, chunked.type.ordered)
-    return _levels(name, codes, levels)
+        return _declared_column(name, codes, levels, chunked.type.ordered)
+    return _level_column(name, codes, levels)
 
 
 def _read_array(name, values):
     if values.dtype.kind in "biuf":
         numbers = np.ascontiguousarray(values, dtype=np.float64)
-        return _numbers(name, numbers, values.dtype.kind, values.tolist)
+        return _number_column(name, numbers, values.dtype.kind, values.tolist)
     # Equal values share a code; their first one is the level.
     index = {}
     codes = [index.setdefault(value, len(index)) for value in values.tolist()]
-    return _levels(name, np.array(codes), list(index))
+    return _level_column(name, np.array(codes), list(index))
 
 
 READERS = (("iloc", _read_pandas), ("rechunk", _read_polars), ("chunks", _read_arrow))
 
 
-def _numbers(name, numbers, kind, list_values=None):
+def _number_column(name, numbers, kind, list_values=None):
     """Make a column of numbers; integers beyond 2**53 are read once more, exactly."""
     is_integer = kind in "biu"
     if is_integer and np.fmax.reduce(np.abs(numbers), initial=0.0) >= LARGEST_EXACT:
@@ -353,14 +353,14 @@ def _numbers(name, numbers, kind, list_values=None):
     return Column(name, "boolean" if kind == "b" else "number", numbers, is_integer)
 
 
-def _declared(name, codes, levels, is_ordered=False):
+def _declared_column(name, codes, levels, is_ordered=False):
     """Make a column of a type that says that it is a category."""
     codes, levels = _check_levels(name, codes, levels)
     kind = "ordered" if is_ordered else "category"
     return Column(name, kind, codes=codes, levels=levels, is_declared=True)
 
 
-def _levels(name, codes, levels):
+def _level_column(name, codes, levels):
     """Make a column of codes; levels that are all numbers make it one of numbers."""
     codes, levels = _check_levels(name, codes, levels)
     # From here on only the distinct values are looked at.

@@ -1,7 +1,5 @@
 """BooleanEncoder against conditions that are tried value by value."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -481,12 +479,6 @@ def test_frames_pass_through_columns_unions_folds_and_searches():
     assert last.feature_names_in_[last.feature_].startswith("worst ")
 
 
-def test_pickles_give_the_same_features():
-    encoder = BooleanEncoder(min_frequency=2).fit(mixed())
-    again = pickle.loads(pickle.dumps(encoder))
-    np.testing.assert_array_equal(again.transform(mixed()), encoder.transform(mixed()))
-
-
 def test_kinds_are_inferred_and_may_be_set():
     X = mixed()
     assert BooleanEncoder().fit(X).kinds_ == ["number"] * 2 + ["category", "boolean"]
@@ -509,13 +501,6 @@ def test_encodes_what_one_hot_encoder_and_k_bins_discretizer_encode():
     ours = BooleanEncoder(n_bins=3).fit_transform(X).to_numpy()
     np.testing.assert_array_equal(2 - ours[:, :2].sum(axis=1), peer[:, 0])
     np.testing.assert_array_equal(ours[:, 4:7], peer[:, 1:4])
-
-
-def test_stands_before_a_classifier():
-    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-    model = make_pipeline(BooleanEncoder(), BooleanStump()).fit(X[::2], y[::2])
-    assert model.score(X[1::2], y[1::2]) > 0.85
-    assert "worst" in model[-1].feature_names_in_[model[-1].feature_]
 
 
 # Input that is refused

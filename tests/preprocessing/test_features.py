@@ -1,6 +1,5 @@
 """ConjunctionFeatures against conjunctions that are listed and tried on each row."""
 
-import pickle
 from itertools import combinations, product
 from math import comb
 
@@ -280,16 +279,6 @@ def test_names_may_be_given():
     assert named.get_feature_names_out(list("abc")).tolist() == names.tolist()
     with pytest.raises(ValueError, match="not equal to feature_names_in_"):
         named.get_feature_names_out(list("abd"))
-
-
-@pytest.mark.parametrize("min_support", [None, 2])
-def test_pickles_transform_alike(min_support):
-    X = np.array(list(product([0, 1], repeat=5)))
-    features = ConjunctionFeatures(min_support=min_support, monotone=False).fit(X)
-    restored = pickle.loads(pickle.dumps(features))
-    assert (restored.transform(X) != features.transform(X)).nnz == 0
-    names = features.get_feature_names_out().tolist()
-    assert restored.get_feature_names_out().tolist() == names
 
 
 @pytest.mark.parametrize("min_support", [None, 1])
