@@ -133,10 +133,10 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
 
 
 @old_parameters(
-    growth=Gone("doubling", "Components are split until there are enough."),
+    growth=Gone("doubling", "Leave it out, and set n_init for several starts."),
     tol=Gone(1e-3, "Set max_iter."),
     batch_size=Gone(1000, "Call partial_fit with chunks of fewer samples."),
-    learning_decay=Gone(0.7, "Streams are learned with this one."),
+    learning_decay=Gone(0.7, "Leave it out."),
     warm_start=Gone(False, "Raise max_iter."),
 )
 class BernoulliMixture(

@@ -41,7 +41,7 @@ from sklboolean.density._state_sums import split_units
 BLOCK_STATES = 2**16  # stay in the cache
 MAX_TABLE = 2**21  # numbers of a table of samples and hidden states
 MAX_INPUT = 1e5  # squares up to 1e10: a log-likelihood is then accurate to 1e-5 nats
-ONLY_LBFGS = "L-BFGS is the only solver of real inputs."
+ONLY_LBFGS = "Leave it out: L-BFGS is the only solver of real inputs."
 SAFE = 1e-250  # sums below it may have lost terms that matter
 
 

@@ -52,7 +52,9 @@ def no_visible_bias(name, value, params):
 OLD_PARAMETERS = {
     "max_active": active_units,
     "early_stopping": Gone(False, "Raise alpha, or take alpha='auto'."),
-    "validation_fraction": Gone(0.1, "A tenth of the samples is held out."),
+    "validation_fraction": Gone(
+        0.1, "Leave it out: a tenth of the samples is held out."
+    ),
     "warm_start": Gone(False, "Raise max_iter, or give weights as init."),
     "exact_limit": Gone(
         20, "Take at most 20 units, n_components=(m, 2), or another density."

@@ -443,7 +443,7 @@ def _expected_pairs(mixture, signs, weights):
     return log_likelihood, pairs
 
 
-@old_parameters(max_iter=Gone(200, "The probabilities have converged before."))
+@old_parameters(max_iter=Gone(200, "Leave it out: EM ends when it has converged."))
 class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
     """Density of Boolean samples in which each bit depends on one other bit.
 

@@ -12,6 +12,15 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from sklboolean import (
+    BernoulliMixture,
+    ChowLiuTree,
+    DensityClassifier,
+    DensityImputer,
+    DensityMixture,
+    GaussianCombinationMachine,
+    SampledCombinationMachine,
+)
 from sklboolean.density import _base
 from sklboolean.density._base import (
     BinaryDensityMixin,
@@ -178,3 +187,30 @@ def test_blocks_read_as_one(monkeypatch, groups):
             reader._read(X, reset=True)
     with pytest.raises(ValueError, match=r"holds 3\.0 in column 1"):
         Reader(None)._read(np.where(X == 0, 3, X), reset=True)
+
+
+@pytest.mark.parametrize(
+    ("density", "old", "new"),
+    [
+        (GaussianCombinationMachine, {"max_active": 2}, {"n_components": (10, 2)}),
+        (GaussianCombinationMachine, {"solver": "lbfgs", "momentum": 0.9}, {}),
+        (GaussianCombinationMachine, {"visible_bias": False}, None),
+        (SampledCombinationMachine, {"visible_bias": False}, {"base": "uniform"}),
+        (SampledCombinationMachine, {"momentum": 0.5}, None),
+        (BernoulliMixture, {"growth": "doubling", "batch_size": 1000}, {}),
+        (BernoulliMixture, {"warm_start": True}, None),
+        (DensityMixture, {"n_averaged": 4, "n_jobs": 2}, {}),
+        (DensityMixture, {"n_averaged": 4, "n_components": 3}, None),
+        (ChowLiuTree, {"max_iter": 2}, None),
+        (DensityClassifier, {"n_jobs": 2}, {}),
+        (DensityImputer, {"n_jobs": 2}, {}),
+    ],
+)
+def test_old_parameters_are_translated_or_refused(density, old, new):
+    if new is None:
+        with pytest.raises(ValueError, match="not supported since version"):
+            density(**old)
+        return
+    with pytest.warns(FutureWarning, match="deprecated"):
+        translated = density(**old)
+    assert translated.get_params() == density(**new).get_params()

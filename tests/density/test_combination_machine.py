@@ -230,11 +230,8 @@ def test_start_may_be_given():
     assert from_components.score(X) > known.score(X)
 
 
-def test_codes_are_those_of_the_rows():
+def test_means_given_hidden_units_have_the_codes_of_the_rows():
     bits, signs = machine().fit(X), machine().fit(2 * X - 1)
-    np.testing.assert_array_equal(bits.components_, signs.components_)
-    np.testing.assert_array_equal(bits.score_samples(X), signs.score_samples(2 * X - 1))
-    assert set(np.unique(signs.sample(50, random_state=0))) == {-1.0, 1.0}
     hidden = np.zeros((1, 3))
     np.testing.assert_allclose(
         signs.inverse_transform(hidden), 2 * bits.inverse_transform(hidden) - 1
