@@ -72,22 +72,18 @@ def register_converters():
             "The converters need skl2onnx. Install it with `pip install skl2onnx`, or "
             "`pip install sklboolean[onnx]`."
         ) from error
+
+    def register(estimator, shapes, convert, **options):
+        name = f"Sklboolean{estimator.__name__}"
+        update_registered_converter(estimator, name, shapes, convert, **options)
+
     for classifier in CLASSIFIERS:
         functions = converters.classifier_shapes, converters.convert_classifier
-        name, options = f"Sklboolean{classifier.__name__}", CLASSIFIER_OPTIONS
-        update_registered_converter(classifier, name, *functions, options=options)
-    for estimator, shapes, convert in (
-        (
-            ConjunctionRegressor,
-            converters.regressor_shapes,
-            converters.convert_regressor,
-        ),
-        (BooleanEncoder, converters.transformer_shapes, converters.convert_encoder),
-        (
-            ConjunctionFeatures,
-            converters.transformer_shapes,
-            converters.convert_features,
-        ),
-    ):
-        name = f"Sklboolean{estimator.__name__}"
-        update_registered_converter(estimator, name, shapes, convert)
+        register(classifier, *functions, options=CLASSIFIER_OPTIONS)
+    register(
+        ConjunctionRegressor, converters.regressor_shapes, converters.convert_regressor
+    )
+    register(BooleanEncoder, converters.transformer_shapes, converters.convert_encoder)
+    register(
+        ConjunctionFeatures, converters.transformer_shapes, converters.convert_features
+    )
