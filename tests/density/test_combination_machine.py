@@ -100,33 +100,6 @@ def test_missing_bits_are_summed_out(fitted):
     np.testing.assert_array_equal(filled, best)
 
 
-def test_joint_conditional_of_chosen_bits(fitted):
-    probabilities = np.exp(fitted.score_samples(EVERYTHING))
-    found = fitted.predict_proba_bits(X[:10], [4, 1])
-    for row, joint in zip(X[:10], found, strict=True):
-        others = [0, 2, 3, 5]
-        same = (EVERYTHING[:, others] == row[others]).all(axis=1)
-        expected = [
-            probabilities[same & (EVERYTHING[:, 4] == i) & (EVERYTHING[:, 1] == j)]
-            for i in (0, 1)
-            for j in (0, 1)
-        ]
-        np.testing.assert_allclose(joint, np.ravel(expected) / np.sum(expected))
-
-
-def test_errors_are_those_of_the_thesis(fitted):
-    log_loss = -fitted.score(X) / (N * np.log(2))
-    assert fitted.scaled_log_loss(X) == pytest.approx(log_loss)
-    odds = np.empty_like(X)
-    for column in range(N):
-        up, down = X.copy(), X.copy()
-        up[:, column], down[:, column] = 1, 0
-        odds[:, column] = fitted.score_samples(up) - fitted.score_samples(down)
-    assert fitted.completion_error(X) == np.mean((odds >= 0) != X)
-    holes = np.where(np.eye(N, dtype=bool)[np.arange(len(X)) % N], np.nan, X)
-    assert 0 <= fitted.completion_error(holes) <= 1
-
-
 def test_hidden_units_and_back(fitted):
     _, states, scores = all_joint_log_weights(
         weights_of(fitted), fitted._hidden_units()[1]
@@ -367,22 +340,6 @@ def test_weights_without_bound_name_alpha():
 def test_steps_that_are_too_long_are_named():
     with pytest.raises(ValueError, match=r"learning_rate=1e\+300\).* Take a tenth"):
         machine(solver=GradientAscent(1e300), n_init=1).fit(X)
-
-
-@pytest.mark.parametrize("base", ["independent", "chow_liu"])
-@pytest.mark.parametrize(
-    "rows",
-    [X[:1], X[:, :1], X[:1, :1], X[:3], np.zeros((5, 4)), np.ones((5, 4))],
-    ids=["one row", "one column", "one bit", "few rows", "all false", "all true"],
-)
-def test_small_or_constant_tables(base, rows):
-    model = machine(base=base).fit(rows)
-    assert np.isfinite(model.score(rows))
-    assert model.score(rows) <= 0
-    n = rows.shape[1]
-    everything = (all_inputs(n) > 0).astype(float)
-    assert np.exp(model.score_samples(everything)).sum() == pytest.approx(1)
-    np.testing.assert_array_equal(model.sample(3, random_state=0).shape, (3, n))
 
 
 def test_hidden_states_of_another_width():
