@@ -155,11 +155,11 @@ class EnsembleCommittee:
             is_quick = self.n_jobs is not None and function.__name__ not in self.slow
             if is_quick or effective_n_jobs(self.n_jobs) == 1:
                 start = perf_counter()
-                answers = [function(*own, *common) for own in arguments]
+                answers = [function(*of_member, *common) for of_member in arguments]
                 if perf_counter() - start >= LEAST_FOR_JOBS:
                     self.slow = self.slow | {function.__name__}
                 return answers
-            calls = (delayed(function)(*own, *common) for own in arguments)
+            calls = (delayed(function)(*of_member, *common) for of_member in arguments)
             return Parallel(n_jobs=self.n_jobs)(calls)
 
     def project(self, X):
@@ -185,9 +185,9 @@ class EnsembleCommittee:
             for member, (_, table), aligned in zip(
                 self.fitted, answers, probabilities, strict=True
             ):
-                known = np.searchsorted(classes, member.classes_)
-                require_below(known, len(classes), "the classes of a member")
-                aligned[:, known] = table
+                columns = np.searchsorted(classes, member.classes_)
+                require_below(columns, len(classes), "the classes of a member")
+                aligned[:, columns] = table
             # Of float32, the sums are far from 1.
             probabilities /= probabilities.sum(axis=2, keepdims=True)
             if is_single:

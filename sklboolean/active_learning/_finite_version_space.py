@@ -125,14 +125,14 @@ callables, or ndarray of shape (n_hypotheses, n_points)
             For an unknown class, a class too large to be listed, an empty class, and
             parameters out of range.
         """
-        known = self.n_features
-        if known is None:
-            known = 1 if isinstance(self.hypotheses, np.ndarray) else n_features
-        if known is None:
+        width = self.n_features
+        if width is None:
+            width = 1 if isinstance(self.hypotheses, np.ndarray) else n_features
+        if width is None:
             raise ValueError("n_features is unknown before the first data: set it.")
-        self._n_features = check_integer(known, "n_features", 1)
-        if n_features not in (None, known):
-            raise ValueError(f"X has {n_features} features, but n_features={known}.")
+        self._n_features = check_integer(width, "n_features", 1)
+        if n_features not in (None, width):
+            raise ValueError(f"X has {n_features} features, but n_features={width}.")
         check_label_noise(self.label_noise)
         check_binarize(self.binarize)
         self._members = self._build_class()
@@ -141,21 +141,25 @@ callables, or ndarray of shape (n_hypotheses, n_points)
         return self
 
     def _build_class(self):
-        given, n_features = self.hypotheses, self._n_features
-        if not isinstance(given, np.ndarray):
+        hypotheses, n_features = self.hypotheses, self._n_features
+        if not isinstance(hypotheses, np.ndarray):
             options = {"max_literals": self.max_literals, "monotone": self.monotone}
-            members = build_class(given, n_features, **options)
-            if isinstance(given, str):
+            members = build_class(hypotheses, n_features, **options)
+            if isinstance(hypotheses, str):
                 return members
-            return CallableClass(tuple(enumerate(given)), self.classes)
-        if given.ndim != 2 or not given.size or not np.isin(given, (0, 1)).all():
+            return CallableClass(tuple(enumerate(hypotheses)), self.classes)
+        if (
+            hypotheses.ndim != 2
+            or not hypotheses.size
+            or not np.isin(hypotheses, (0, 1)).all()
+        ):
             raise ValueError(
                 "hypotheses must be a two-dimensional array of zeros and ones: one row "
                 "per hypothesis and one column per point, at least one of each."
             )
         if n_features != 1:
             raise ValueError("n_features must be 1: the index of the point.")
-        return AnswerTable.build(given.astype(bool))
+        return AnswerTable.build(hypotheses.astype(bool))
 
     def update(self, X, y) -> "FiniteVersionSpace":
         """Condition the posterior on more labels.
@@ -179,17 +183,19 @@ callables, or ndarray of shape (n_hypotheses, n_points)
         """
         X = self._check_X(X)
         y = check_binary(y, len(X))
-        left, mistakes = self._members, self._mistakes.copy()
-        for block in _blocks(len(X), left.n_hypotheses + self._n_features):
-            if not left.n_hypotheses:
+        members, mistakes = self._members, self._mistakes.copy()
+        for block in _blocks(len(X), members.n_hypotheses + self._n_features):
+            if not members.n_hypotheses:
                 break
-            predictions = unpack_words(left.accepting(X[block]), left.n_hypotheses)
+            predictions = unpack_words(
+                members.accepting(X[block]), members.n_hypotheses
+            )
             mistakes += np.sum(predictions != y[block, None], axis=0, dtype=np.int32)
             if not self.label_noise and mistakes.any():
                 # Without noise a mistake is final, and a shorter list is faster.
-                right = np.flatnonzero(mistakes == 0)
-                left, mistakes = left.take(right), mistakes[right]
-        self._members, self._mistakes, self._levels = left, mistakes, None
+                consistent = np.flatnonzero(mistakes == 0)
+                members, mistakes = members.take(consistent), mistakes[consistent]
+        self._members, self._mistakes, self._levels = members, mistakes, None
         return self
 
     @property
@@ -301,12 +307,12 @@ callables, or ndarray of shape (n_hypotheses, n_points)
             noise = self.label_noise
             weights = (noise / (1 - noise)) ** (counts - counts[0])
             # Together, the other levels cannot change the last bit of a probability.
-            kept = sizes * weights >= 2.0**-64 * (sizes @ weights)
-            sets = [self._mistakes == count for count in counts[kept]]
+            matters = sizes * weights >= 2.0**-64 * (sizes @ weights)
+            sets = [self._mistakes == count for count in counts[matters]]
             packed = BitRows.from_words(pack_dense(np.array(sets)), len(sets[0]))
             order = np.argsort(self._mistakes, kind="stable")
             levels = BitColumns.from_rows(packed)
-            self._levels = levels, sizes[kept], weights[kept], order
+            self._levels = levels, sizes[matters], weights[matters], order
         return self._levels
 
     def __getstate__(self):

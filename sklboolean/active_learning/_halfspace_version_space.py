@@ -103,13 +103,13 @@ class OrthonormalBasis:
         cross : ndarray of shape (n_samples, n_new)
             Kernel values with the new members.
         """
-        known = len(samples.coordinates)
+        rank_before = len(samples.coordinates)
         # The members have length 1: signs of scores do not depend on lengths, and the
         # values of kernels can be far above the square root of the largest float.
-        scaled = (cross / self.lengths[known:]).T
+        scaled = (cross / self.lengths[rank_before:]).T
         new = solve_triangular(
-            self.factor[known:, known:],
-            scaled - self.factor[known:, :known] @ samples.coordinates,
+            self.factor[rank_before:, rank_before:],
+            scaled - self.factor[rank_before:, :rank_before] @ samples.coordinates,
             lower=True,
             check_finite=False,
         )
@@ -352,9 +352,9 @@ class KernelVersionSpace(VersionSpace):
             squares = np.asarray(self._squares(X), dtype=np.float64)
             coordinates = np.empty((0, len(squares)))
             samples = ProjectedSamples(X, squares.copy(), coordinates, squares)
-        known = len(samples.coordinates)
-        if known < self._orthonormal.rank:
-            cross = self._kernel(samples.X, self.basis_[known:])
+        rank_before = len(samples.coordinates)
+        if rank_before < self._orthonormal.rank:
+            cross = self._kernel(samples.X, self.basis_[rank_before:])
             self._orthonormal.extend_coordinates(samples, cross)
         return samples
 
@@ -629,12 +629,12 @@ class GramKernel:
     def _indices(self, X):
         X = np.asarray(X)
         indices = X.astype(np.intp)
-        odd = (indices != X) | (indices < 0) | (indices >= len(self.gram))
-        if X.size != len(X) or odd.any():
+        is_no_index = (indices != X) | (indices < 0) | (indices >= len(self.gram))
+        if X.size != len(X) or is_no_index.any():
             raise ValueError(
                 f"X must contain sample indices from 0 to {len(self.gram) - 1}, in one "
                 f"column; its shape is {X.shape}, and it contains "
-                f"{X[odd][:3].tolist()}."
+                f"{X[is_no_index][:3].tolist()}."
             )
         return indices.ravel()
 

@@ -25,9 +25,9 @@ def find_missing(y):
     missing = is_missing(y)
     if y.dtype.kind == "O" and not missing.all():
         distinct_labels(y[~missing])  # an error for labels of several types
-        known = np.array(y[~missing].tolist())
-        y = np.zeros(len(y), dtype=known.dtype)
-        y[~missing] = known
+        labels = np.array(y[~missing].tolist())
+        y = np.zeros(len(y), dtype=labels.dtype)
+        y[~missing] = labels
     return y, missing
 
 
@@ -133,22 +133,24 @@ class CallableOracle:
                 f"The oracle failed on {asked}: {type(error).__name__}: {error}. The "
                 "labels before it are kept in query_indices_ and query_labels_."
             ) from error
-        given = np.asarray(answer)
-        if given.shape == () and len(indices) == 1:
-            given = given.reshape(1)
-        if given.shape != (len(indices),):
+        labels_given = np.asarray(answer)
+        if labels_given.shape == () and len(indices) == 1:
+            labels_given = labels_given.reshape(1)
+        if labels_given.shape != (len(indices),):
             raise ValueError(
                 f"The oracle must return {len(indices)} labels, for {asked}; it "
-                f"returned shape {given.shape}. The labels before it are kept."
+                f"returned shape {labels_given.shape}. The labels before it are kept."
             )
-        labels, missing = find_missing(given)
+        labels, missing = find_missing(labels_given)
         if self.classes is not None:
-            odd = ~missing & ~np.isin(labels, self.classes, kind="sort")
-            if odd.any():
+            is_other = ~missing & ~np.isin(labels, self.classes, kind="sort")
+            if is_other.any():
+                label = labels_given[is_other].tolist()[0]
                 raise ValueError(
-                    f"The oracle returned {given[odd].tolist()[0]!r} for sample "
-                    f"{indices[odd][0]}; one of {self.classes.tolist()} was expected, "
-                    "or None if the label is not known. The labels before it are kept."
+                    f"The oracle returned {label!r} for sample "
+                    f"{indices[is_other][0]}; one of {self.classes.tolist()} was "
+                    "expected, or None if the label is not known. The labels before it "
+                    "are kept."
                 )
         return labels, missing
 

@@ -536,12 +536,12 @@ class GaussianPosterior:
         mean = float(row @ self.mean_weights)
         precision, shift = self.precisions[site], self.shifts[site]
         # The cavity distribution: the marginal without this site.
-        left = 1.0 - precision * variance
-        if not (variance > 0.0 and left > 0.0):
+        cavity_share = 1.0 - precision * variance
+        if not (variance > 0.0 and cavity_share > 0.0):
             self.n_skipped += 1
             return 0.0
-        cavity_variance = variance / left
-        cavity_mean = (mean - shift * variance) / left
+        cavity_variance = variance / cavity_share
+        cavity_mean = (mean - shift * variance) / cavity_share
         new_mean, new_variance = tilted_moments(
             cavity_mean, cavity_variance, self.signs[site], self.label_noise
         )

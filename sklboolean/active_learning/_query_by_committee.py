@@ -260,8 +260,8 @@ class QueryByCommittee(
         with self._training(oracle):
             samples, progress = X, Progress(self, "query", None, X, y)
             classes = None if classes is None else distinct_labels(classes, "classes")
-            X, y, known = self._read(X, y, reset=True)
-            check_source(y, known, oracle)
+            X, y, has_label = self._read(X, y, reset=True)
+            check_source(y, has_label, oracle)
             weights = self._read_weights(sample_weight, X.shape[0])
             has_weight = weights > 0
             if oracle is None:
@@ -270,13 +270,15 @@ class QueryByCommittee(
                     classes, _codes = encode_classes(y[has_weight])
             else:
                 ask = CallableOracle(oracle, samples, classes)
-                candidates = has_weight & ~known
+                candidates = has_weight & ~has_label
             state = self._state = self._new_state(classes)
             if sample_weight is not None:
                 state.committee.check_weights(weights)
-            given = np.flatnonzero(known & has_weight)
-            if oracle is not None and len(given):
-                state.add(X[given], y[given], weights[given], queried=False)
+            given_index = np.flatnonzero(has_label & has_weight)
+            if oracle is not None and len(given_index):
+                state.add(
+                    X[given_index], y[given_index], weights[given_index], queried=False
+                )
             task = X, weights, candidates, ask
             task += (partial(self._report, progress),)
             state.query_pool(*task, self.initial, self.batch_size)
@@ -320,8 +322,8 @@ class QueryByCommittee(
             state, offset = None, 0
             for chunk in chunks:
                 samples, y = (chunk, None) if oracle is not None else chunk
-                X, y, known = self._read(samples, y, reset=state is None)
-                check_source(y, known, oracle)
+                X, y, has_label = self._read(samples, y, reset=state is None)
+                check_source(y, has_label, oracle)
                 if state is None:
                     state = self._state = self._new_state(classes)
                     self._check_initial_labels(state)
@@ -381,7 +383,7 @@ class QueryByCommittee(
 
         Returns
         -------
-        wanted : bool
+        is_queried : bool
             True until the committee can predict, then where two members disagree.
             False once the confidence bound or ``max_queries`` is reached.
         """
@@ -391,9 +393,9 @@ class QueryByCommittee(
             self._check_initial_labels(state)
             if X.shape[0] != 1:
                 raise ValueError(f"x must be one sample; got {X.shape[0]}.")
-            wanted = state.query_one(X)
+            is_queried = state.query_one(X)
             self._set_fitted_attributes()
-        return wanted
+        return is_queried
 
     def teach(self, X, y, sample_weight=None) -> "QueryByCommittee":
         """Learn the labels of samples.
@@ -420,16 +422,16 @@ class QueryByCommittee(
             agrees with all labels; these are kept.
         """
         with restore_on_error(self):
-            state, X, y, known = self._resume(X, y)
+            state, X, y, has_label = self._resume(X, y)
             weights = self._read_weights(sample_weight, X.shape[0])
             if sample_weight is not None:
                 state.committee.check_weights(weights)
             indices = state.indices_of(X)
-            if not known.all():
-                state.skip(X[~known], indices[~known].tolist())
-            kept = np.flatnonzero(known & (weights > 0))
-            if len(kept):
-                state.add(X[kept], y[kept], weights[kept], indices[kept].tolist())
+            if not has_label.all():
+                state.skip(X[~has_label], indices[~has_label].tolist())
+            used = np.flatnonzero(has_label & (weights > 0))
+            if len(used):
+                state.add(X[used], y[used], weights[used], indices[used].tolist())
             self._set_fitted_attributes(fit_final=True)
         return self
 
@@ -459,9 +461,9 @@ class QueryByCommittee(
             version space agrees with all labels. Then nothing changes.
         """
         with restore_on_error(self):
-            state, X, y, known = self._resume(X, y)
+            state, X, y, has_label = self._resume(X, y)
             committee = self._new_state().committee
-            self._state = state.with_corrections(X, y, known, committee)
+            self._state = state.with_corrections(X, y, has_label, committee)
             self._set_fitted_attributes(fit_final=True)
         return self
 
@@ -567,7 +569,7 @@ class QueryByCommittee(
         X : ndarray or sparse array of shape (n_samples, n_features)
         y : ndarray of shape (n_samples,)
             Arbitrary where no label is known.
-        known : ndarray of shape (n_samples,), bool
+        has_label : ndarray of shape (n_samples,), bool
         """
         options = self._validation_options() | {"reset": reset}
         labels, missing = (None, None) if y is None else find_missing(y)
@@ -655,12 +657,12 @@ class QueryByCommittee(
             state = self._state
             state.termination = state.termination or "stream_exhausted"
             if not state.is_ready:
-                found = "No label is known"
+                problem = "No label is known"
                 if state.n_labels:
-                    one = state.y.tolist()[0]
-                    found = f"All {state.n_labels} labels are of one class, {one!r}"
+                    label = state.y.tolist()[0]
+                    problem = f"All {state.n_labels} labels are of one class, {label!r}"
                 raise ValueError(
-                    f"{found}; two are needed. Allow for more labels, or choose the "
+                    f"{problem}; two are needed. Allow for more labels, or choose the "
                     "`initial` samples."
                 )
             self._set_fitted_attributes(fit_final=True)

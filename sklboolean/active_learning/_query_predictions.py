@@ -88,13 +88,13 @@ class QueryPredictionMixin:
     def _check_X(self, X):
         if not hasattr(self, "classes_"):
             state = vars(self).get("_state")
-            known = "no labels"
+            labels_so_far = "no labels"
             if state is not None and state.n_labels:
-                known = f"labels of one class only, {state.y.tolist()[0]!r}"
+                labels_so_far = f"labels of one class only, {state.y.tolist()[0]!r}"
             raise NotFittedError(
                 f"This {type(self).__name__} instance is not fitted yet: it has "
-                f"{known}, and prediction needs two classes. Call fit, or teach labels "
-                "of a second class."
+                f"{labels_so_far}, and prediction needs two classes. Call fit, or "
+                "teach labels of a second class."
             )
         return validate_data_strict(self, X, reset=False, **self._validation_options())
 
@@ -105,12 +105,12 @@ class QueryPredictionMixin:
     def _probabilities(self, X):
         if self.estimator_ is None:
             return self._committee_predictions(X).consensus
-        own = np.zeros((X.shape[0], len(self.classes_)))
+        of_final = np.zeros((X.shape[0], len(self.classes_)))
         columns = np.searchsorted(self.classes_, self.estimator_.classes_)
-        own[:, columns] = self.estimator_.predict_proba(X)
+        of_final[:, columns] = self.estimator_.predict_proba(X)
         if self._decides_alone():
-            return own
-        return (own + self._committee_predictions(X).consensus) / 2
+            return of_final
+        return (of_final + self._committee_predictions(X).consensus) / 2
 
     def _committee_predictions(self, X):
         committee = self._state.committee
@@ -128,11 +128,11 @@ class QueryPredictionMixin:
         votes = predictions.parts_of_score(self.committee_, self.classes_)
         if self.estimator_ is None:
             return votes
-        own = self._probabilities(X) - predictions.consensus / 2
+        of_final = self._probabilities(X) - predictions.consensus / 2
         if len(self.classes_) == 2:
-            own = own - own[:, ::-1]
-        halves = [(member, game, part / 2) for member, game, part in votes]
-        return [(self.estimator_, "", own), *halves]
+            of_final = of_final - of_final[:, ::-1]
+        halves = [(member, game, shares / 2) for member, game, shares in votes]
+        return [(self.estimator_, "", of_final), *halves]
 
     def _given_final(self):
         """Return the final estimator that was given, or None."""

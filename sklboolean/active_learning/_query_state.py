@@ -146,10 +146,12 @@ class QueryState:
             weights = np.concatenate([self.weights, weights])
         labels = distinct_labels(y)
         classes = labels if self.given_classes is None else self.given_classes
-        odd = ~np.isin(labels, classes, kind="sort")  # "table" fails for unsigned ints
-        if odd.any():
+        is_other = ~np.isin(
+            labels, classes, kind="sort"
+        )  # "table" fails for unsigned ints
+        if is_other.any():
             raise ValueError(
-                f"{labels[odd].tolist()[0]!r} is not among the classes "
+                f"{labels[is_other].tolist()[0]!r} is not among the classes "
                 f"{classes.tolist()}."
             )
         if self.committee.has_prior and len(classes) > 2:
@@ -199,10 +201,12 @@ class QueryState:
             sample_keys(self.pending[0]), self.pending[1], strict=True
         ):
             waiting.setdefault(key, []).append(index)
-        found = [waiting.get(key) for key in sample_keys(X)]
-        return np.array([equal.pop(0) if equal else -1 for equal in found], dtype=int)
+        indices_of_equals = [waiting.get(key) for key in sample_keys(X)]
+        return np.array(
+            [equal.pop(0) if equal else -1 for equal in indices_of_equals], dtype=int
+        )
 
-    def with_corrections(self, X, y, known, committee):
+    def with_corrections(self, X, y, has_label, committee):
         """Create a state in which some labels are replaced.
 
         Parameters
@@ -210,7 +214,7 @@ class QueryState:
         X : ndarray or sparse array of shape (n_samples, n_features)
             Samples that have a label. Their duplicates get the same label.
         y : ndarray of shape (n_samples,)
-        known : ndarray of shape (n_samples,), bool
+        has_label : ndarray of shape (n_samples,), bool
             False: the label is removed.
         committee : EnsembleCommittee or VersionSpaceCommittee
             A new one. It is fitted to all labels.
@@ -229,8 +233,8 @@ class QueryState:
             )
         latest = dict(zip(keys, range(len(keys)), strict=True))
         source = np.array([latest.get(key, -1) for key in taught])
-        labels, is_kept = self.y, (source < 0) | known[source]
-        if known.any():
+        labels, is_kept = self.y, (source < 0) | has_label[source]
+        if has_label.any():
             self.check_type(y)
             labels = np.where(source < 0, self.y, y[source])
         n_given = self.n_labels - self.n_queries
@@ -239,12 +243,15 @@ class QueryState:
             weights=None, n_labels=0, n_queries=0, n_fitted=0, n_agreements=0, gains=[],
             query_indices=[], entropies=list(self.entropies), termination=None,
         )  # fmt: skip
-        kept = np.flatnonzero(is_kept)
-        for part in (kept[kept < n_given], kept[kept >= n_given]):
-            if len(part):
-                queried = bool(part[0] >= n_given)
-                indices = [self.query_indices[i - n_given] for i in part if queried]
-                old = self.X[part], labels[part], self.weights[part]
+        kept_index = np.flatnonzero(is_kept)
+        for samples in (
+            kept_index[kept_index < n_given],
+            kept_index[kept_index >= n_given],
+        ):
+            if len(samples):
+                queried = bool(samples[0] >= n_given)
+                indices = [self.query_indices[i - n_given] for i in samples if queried]
+                old = self.X[samples], labels[samples], self.weights[samples]
                 state.add(*old, indices, queried=queried)
         return state
 
@@ -278,9 +285,9 @@ class QueryState:
         if self.n_queries >= self.max_queries:
             self.termination = "max_queries"
         coins = self.coins.random_sample((1, 2))
-        wanted = not self.termination and self.next_query(x, coins, 0) is not None
-        self.pending = (x, [self.n_seen - 1]) if wanted else None
-        return wanted
+        is_queried = not self.termination and self.next_query(x, coins, 0) is not None
+        self.pending = (x, [self.n_seen - 1]) if is_queried else None
+        return is_queried
 
     def choose(self, X, n):
         """Choose the candidates to query next.
@@ -316,10 +323,12 @@ class QueryState:
         X = X.X if isinstance(X, ProjectedSamples) else X
         scores = np.asarray(self.score(predictions, X, self.ties))
         if scores.shape != (X.shape[0],) or np.isnan(scores).any():
-            found = "NaN" if scores.shape == (X.shape[0],) else f"shape {scores.shape}"
+            received = (
+                "NaN" if scores.shape == (X.shape[0],) else f"shape {scores.shape}"
+            )
             raise ValueError(
                 f"strategy must return one score for each of the {X.shape[0]} samples; "
-                f"it returned {found}."
+                f"it returned {received}."
             )
         return choose_samples(scores, X, n, self.ties, self.committee.kernel), scores
 
@@ -350,7 +359,7 @@ class QueryState:
                     "can be queried."
                 )
         self.n_seen += int(candidates.sum())
-        left = np.flatnonzero(candidates)
+        remaining = np.flatnonzero(candidates)
         groups = np.arange(X.shape[0])
         if self.committee.label_noise == 0:
             # The label of a sample is that of its duplicates, even where an
@@ -358,22 +367,22 @@ class QueryState:
             keys = sample_keys(X)
             numbers = dict(zip(keys, range(len(keys)), strict=True))
             groups = np.array([numbers[key] for key in keys])
-        pool = self.committee.project(X[left])
+        pool = self.committee.project(X[remaining])
         while True:
-            n = min(self.max_queries - self.n_queries, len(left))
+            n = min(self.max_queries - self.n_queries, len(remaining))
             if n <= 0:
-                self.termination = "max_queries" if len(left) else "pool_exhausted"
+                self.termination = "max_queries" if len(remaining) else "pool_exhausted"
                 return
             if initial is not None:
                 chosen, initial = initial[: int(n)], None
             else:
-                wanted = max(self.n_missing, batch_size)
-                chosen = left[self.choose(pool, int(min(n, wanted)))[0]]
+                n_best = max(self.n_missing, batch_size)
+                chosen = remaining[self.choose(pool, int(min(n, n_best)))[0]]
                 if self.termination:
                     return
             self.learn(X, weights, chosen, oracle)
-            kept = np.flatnonzero(~np.isin(groups[left], groups[chosen]))
-            left, pool = left[kept], pool[kept]
+            unlabelled = np.flatnonzero(~np.isin(groups[remaining], groups[chosen]))
+            remaining, pool = remaining[unlabelled], pool[unlabelled]
             if report():
                 self.termination = "callback"
                 return
@@ -390,11 +399,11 @@ class QueryState:
             if self.n_queries >= self.max_queries:
                 self.termination = "max_queries"
                 return
-            found = self.next_query(X, coins, position)
-            if found is None:
+            index = self.next_query(X, coins, position)
+            if index is None:
                 return
-            position = found + 1
-            self.learn(X, weights, np.array([found]), oracle, offset)
+            position = index + 1
+            self.learn(X, weights, np.array([index]), oracle, offset)
             if report():
                 self.termination = "callback"
                 return
@@ -402,12 +411,12 @@ class QueryState:
     def learn(self, X, weights, chosen, oracle, offset=0):
         """Ask for the labels of some samples of X, and learn those that are known."""
         labels, missing = oracle(chosen + offset)
-        known, unknown = chosen[~missing], chosen[missing]
-        if len(unknown):
-            self.skip(X[unknown], (unknown + offset).tolist())
-        if len(known):
-            indices = (known + offset).tolist()
-            self.add(X[known], labels[~missing], weights[known], indices)
+        labelled, unlabelled = chosen[~missing], chosen[missing]
+        if len(unlabelled):
+            self.skip(X[unlabelled], (unlabelled + offset).tolist())
+        if len(labelled):
+            indices = (labelled + offset).tolist()
+            self.add(X[labelled], labels[~missing], weights[labelled], indices)
 
     def next_query(self, X, coins, first):
         """Read samples until two members disagree, or until enough were rejected.
@@ -435,11 +444,11 @@ class QueryState:
             room = np.floor(self.rejections_allowed) + 1 - self.n_rejected
             block = slice(first, int(min(first + length, first + room, n_samples)))
             predictions = self.committee.predict(X[block], self.classes)
-            found = np.flatnonzero(predictions.draw_disagreement(coins[block]))
-            n_rejected = int(found[0]) if len(found) else block.stop - first
-            self.n_seen += n_rejected + bool(len(found))
+            disagreeing = np.flatnonzero(predictions.draw_disagreement(coins[block]))
+            n_rejected = int(disagreeing[0]) if len(disagreeing) else block.stop - first
+            self.n_seen += n_rejected + bool(len(disagreeing))
             self.n_rejected += n_rejected
-            if len(found):
+            if len(disagreeing):
                 self.n_rejected = 0
                 return first + n_rejected
             if self.n_rejected > self.rejections_allowed:

@@ -100,12 +100,12 @@ default=None
             its probability and zeros.
         """
         if self.votes is None:
-            parts = self.posterior[:, np.newaxis, :] * np.eye(self.n_classes)
-            return parts.transpose(1, 0, 2)
-        parts = self.probabilities
-        if parts is None:
-            parts = np.eye(self.n_classes)[self.votes]
-        return parts / len(self.votes)
+            shares = self.posterior[:, np.newaxis, :] * np.eye(self.n_classes)
+            return shares.transpose(1, 0, 2)
+        shares = self.probabilities
+        if shares is None:
+            shares = np.eye(self.n_classes)[self.votes]
+        return shares / len(self.votes)
 
     def parts_of_score(self, members, classes):
         """List what each member adds to the scores of the classes.
@@ -125,10 +125,12 @@ default=None
         """
         if self.votes is None:  # a version space has no list of members
             members = [f"posterior of {label}" for label in classes]
-        parts = self.consensus_parts()
+        shares = self.consensus_parts()
         if self.n_classes == 2:  # the score is the difference of the probabilities
-            parts = parts - parts[:, :, ::-1]
-        return [(one, "", part) for one, part in zip(members, parts, strict=True)]
+            shares = shares - shares[:, :, ::-1]
+        return [
+            (member, "", share) for member, share in zip(members, shares, strict=True)
+        ]
 
     @cached_property
     def disagreement(self):

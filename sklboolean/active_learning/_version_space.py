@@ -100,12 +100,12 @@ class VersionSpaceCommittee:
 
     def check_weights(self, weights):
         """Refuse weights that are no numbers of copies."""
-        odd = weights[weights != np.floor(weights)]
-        if len(odd):
+        fractions = weights[weights != np.floor(weights)]
+        if len(fractions):
             raise ValueError(
                 "A version space treats sample_weight as the number of copies of a "
-                f"sample: weights must be whole numbers; got {odd[0]:g}. A committee "
-                "of classifiers accepts any weights."
+                f"sample: weights must be whole numbers; got {fractions[0]:g}. A "
+                "committee of classifiers accepts any weights."
             )
 
     def fit(self, X, y, weights, n_new, classes):

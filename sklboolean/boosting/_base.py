@@ -117,10 +117,10 @@ class BaseMajorityVote(
         if self._games is not None:
             votes = np.zeros((X.shape[0], 2 * len(self._games)), dtype=np.int64)
             games = [game._staged_votes(X) for game in self.estimators_]
-            for parts in zip_longest(*games):
-                for i, part in enumerate(parts):
-                    if part is not None:  # some games have fewer hypotheses
-                        votes[:, 2 * i : 2 * i + 2] = part
+            for votes_by_game in zip_longest(*games):
+                for i, votes_of_game in enumerate(votes_by_game):
+                    if votes_of_game is not None:  # some games have fewer hypotheses
+                        votes[:, 2 * i : 2 * i + 2] = votes_of_game
                 yield votes
             return
         votes = np.zeros((X.shape[0], len(self.classes_)), dtype=np.int64)
@@ -182,15 +182,20 @@ class BaseMajorityVote(
         if self._stumps is None:
             return Members("votes", lambda X: self._vote_shares(self._check_X(X)))
         boosters = [self] if self._games is None else self.estimators_
-        parts = [votes_of_stumps(one.estimators_, one.classes_) for one in boosters]
-        terms = list(dict.fromkeys(term for votes, _ in parts for term in votes))
-        intercepts = np.concatenate([intercepts for _, intercepts in parts])
-        rows = [
-            [votes.get(term, np.zeros(len(own)))[k] for term in terms]
-            for votes, own in parts
-            for k in range(len(own))
+        terms_by_game = [
+            votes_of_stumps(booster.estimators_, booster.classes_)
+            for booster in boosters
         ]
-        counts = [max(1, len(one.estimators_)) for one in boosters]
+        terms = list(
+            dict.fromkeys(term for votes, _ in terms_by_game for term in votes)
+        )
+        intercepts = np.concatenate([intercepts for _, intercepts in terms_by_game])
+        rows = [
+            [votes.get(term, np.zeros(len(intercepts_of_game)))[k] for term in terms]
+            for votes, intercepts_of_game in terms_by_game
+            for k in range(len(intercepts_of_game))
+        ]
+        counts = [max(1, len(booster.estimators_)) for booster in boosters]
         return WeightedSum(
             Columns.of(self, self._weak_estimator().binarize),
             terms,
@@ -278,9 +283,10 @@ def votes_of_stumps(stumps, classes):
     votes, constant = {}, np.zeros(len(codes))
     for stump in stumps:
         rules = stump._formula()
-        known = codes.keys() >= {rules.default, *rules.labels}
+        has_its_labels = codes.keys() >= {rules.default, *rules.labels}
         require(
-            known and len(codes) == len(classes), "classes_ lacks or repeats a label"
+            has_its_labels and len(codes) == len(classes),
+            "classes_ lacks or repeats a label",
         )
         constant[codes[rules.default]] += 1
         for term, label in zip(rules.terms, rules.labels, strict=True):

@@ -31,7 +31,7 @@ from sklboolean.boosting._conjunction_stump import ConjunctionStump
 from sklboolean.boosting._cross_validated_schedule import (
     Choice,
     CrossValidatedSchedule,
-    folds_of_kept,
+    folds_of_training,
 )
 from sklboolean.boosting._games import (
     GameData,
@@ -324,7 +324,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
     def _read(self, X, y, sample_weight, rng):
         """Encode checked data, and hold out samples for ``early_stopping``."""
         base = self._weak_estimator()
-        X, y, weights, kept = drop_zero_weight(base, X, y, sample_weight)
+        X, y, weights, index = drop_zero_weight(base, X, y, sample_weight)
         self.classes_, codes = encode_classes(y)
         if len(self.classes_) < 2**15:
             codes = codes.astype(np.int16)  # as stumps predict: quick to compare
@@ -332,10 +332,10 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
             weights = self._class_weighted(codes, weights)
         learner = self._make_learner(base, X, codes, weights)
         if self._patience() is None:
-            return GameData(learner, kept)
-        train, held = stratified_split(codes, 1 - VALIDATION_SHARE, rng)
-        validation, learner = self._hold_out(learner, train, held)
-        return GameData(learner, kept[train], validation, kept[held])
+            return GameData(learner, index)
+        train, held_out = stratified_split(codes, 1 - VALIDATION_SHARE, rng)
+        validation, learner = self._hold_out(learner, train, held_out)
+        return GameData(learner, index[train], validation, index[held_out])
 
     def _class_weighted(self, codes, weights):
         """Multiply the sample weights by those of the classes."""
@@ -361,18 +361,21 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         bits = bits_of_samples(self, base, X)
         return kind(base, bits, codes, self.classes_, weights, n_draws, X.shape[1])
 
-    def _hold_out(self, learner, train, held):
+    def _hold_out(self, learner, train, held_out):
         """Return a `Validation` of some samples, and the weak learner of the others."""
-        if not len(held):
+        if not len(held_out):
             raise ValueError(
                 f"early_stopping holds out no sample of {len(train)}, because no class "
                 "has two. Set early_stopping=False."
             )
         weights = learner.sample_weight
-        codes, own = learner.codes[held], None if weights is None else weights[held]
-        samples = take_samples(learner.estimator, learner.X, held, train)
+        codes, held_out_weights = (
+            learner.codes[held_out],
+            None if weights is None else weights[held_out],
+        )
+        samples = take_samples(learner.estimator, learner.X, held_out, train)
         validation = Validation(
-            samples, codes, learner.n_classes, own, self._patience()
+            samples, codes, learner.n_classes, held_out_weights, self._patience()
         )
         return validation, learner.take(train, learner.codes[train], self.classes_)
 
@@ -396,7 +399,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
                 learner.sample_weight, learner.n_draws, learner.n_features,
             )  # fmt: skip
             learners.append(conjunctions)
-        folds = folds_of_kept(chooser.cv, data.train_index, n_samples)
+        folds = folds_of_training(chooser.cv, data.train_index, n_samples)
         return chooser._choose(learners, schedule, games, rng, folds, self.n_jobs)
 
     def _play(self, data, schedule, rng, progress=None):
@@ -479,12 +482,12 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
 
     def _given_schedule(self):
         """Check the parameter ``schedule``, and return it as an object."""
-        given = schedule_of(self.schedule, BoostingSchedule)
-        if self.n_estimators == "auto" or isinstance(given, CrossValidatedSchedule):
-            return given
-        if not isinstance(given.gamma, str) or given.gamma != "auto":
-            return given
-        fields = given.get_params(deep=False)
+        schedule = schedule_of(self.schedule, BoostingSchedule)
+        if self.n_estimators == "auto" or isinstance(schedule, CrossValidatedSchedule):
+            return schedule
+        if not isinstance(schedule.gamma, str) or schedule.gamma != "auto":
+            return schedule
+        fields = schedule.get_params(deep=False)
         del fields["gamma"], fields["max_estimators"]
         return CrossValidatedSchedule(**fields)
 
@@ -504,19 +507,21 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         check_choice(self.multi_class, "multi_class", ("auto", "ovo", "ovr", "joint"))
         self._patience()
         options = schedule_of(self.schedule, BoostingSchedule)._checked("abort")
-        given = self._given_schedule()
-        if isinstance(given, CrossValidatedSchedule):
+        schedule = self._given_schedule()
+        if isinstance(schedule, CrossValidatedSchedule):
             if n_rounds is None:
                 raise ValueError(
                     "schedule=CrossValidatedSchedule() needs a number of rounds, but "
                     "n_estimators is 'auto'. Set n_estimators=101, for example."
                 )
-            return Schedule(n_rounds, max_rounds=n_rounds, **options), given
-        options["max_rounds"] = n_rounds or given.max_estimators or MAX_ROUNDS
-        if not isinstance(given.gamma, str):
-            self.schedule_, gamma = "given", given.gamma
+            return Schedule(n_rounds, max_rounds=n_rounds, **options), schedule
+        options["max_rounds"] = n_rounds or schedule.max_estimators or MAX_ROUNDS
+        if not isinstance(schedule.gamma, str):
+            self.schedule_, gamma = "given", schedule.gamma
             options["required_edge"] = check_edge(gamma)
-        elif check_choice(given.gamma, "gamma", ("auto", "measured")) and not n_rounds:
+        elif (
+            check_choice(schedule.gamma, "gamma", ("auto", "measured")) and not n_rounds
+        ):
             # A bold start costs rounds when it fails, a timid one costs them always.
             self.schedule_ = "replanned"
             options |= {"recent": 15, "caution": 0.7}
@@ -542,7 +547,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         )
 
     def _set_fitted_attributes(self, data, state):
-        learner, kept = data.learner, data.train_index
+        learner, train_index = data.learner, data.train_index
         votes, hypotheses = state.votes, state.hypotheses
         self.multi_class_ = "joint"
         self._stumps, self._columns = None, [None] * len(hypotheses)
@@ -555,7 +560,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
             self.estimators_ = [model for model, _samples in hypotheses]
             if learner.pairwise:
                 self._columns = [
-                    kept if samples is None else kept[samples]
+                    train_index if samples is None else train_index[samples]
                     for _model, samples in hypotheses
                 ]
         record, edges = state.record, np.array(state.record["edge"])
@@ -572,7 +577,9 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         self.termination_condition_ = state.termination
         self.compression_indices_ = None
         if learner.n_draws is not None:
-            self.compression_indices_ = [kept[samples] for samples in learner.drawn]
+            self.compression_indices_ = [
+                train_index[samples] for samples in learner.drawn
+            ]
 
     def _check_best_failure(self, state):
         """Warn of one hypothesis without an edge, or raise an error if it is bad."""

@@ -433,12 +433,12 @@ def fit_weak_hypothesis(learner, codes, weights, schedule, gamma, rng):
         trained = judging = all_samples
         shown = weights
         if holdout is not None:
-            dice = rng.randint(2**16, size=len(all_samples), dtype=np.uint16)
-            is_held = dice < 2**16 * holdout
-            parts = all_samples * ~is_held, all_samples * is_held
+            uniform = rng.randint(2**16, size=len(all_samples), dtype=np.uint16)
+            is_held = uniform < 2**16 * holdout
+            divided = all_samples * ~is_held, all_samples * is_held
             # Samples too few to be divided judge the hypothesis that they trained.
-            if parts[0].any() and parts[1].any():
-                (trained, judging), shown = parts, None
+            if divided[0].any() and divided[1].any():
+                (trained, judging), shown = divided, None
         hypothesis = learner.fit(trained, rng, shown)
         predicted = learner.predict_codes(hypothesis)
         right = predicted == codes
@@ -448,8 +448,8 @@ def fit_weak_hypothesis(learner, codes, weights, schedule, gamma, rng):
             followed = float((trained * right).sum() / trained.sum()) - 0.5
         if best is None or edge > best.edge:
             best = Trial(hypothesis, predicted, edge, followed)
-            kept = learner.drawn[start + attempt : start + attempt + 1]
+            drawn_for_best = learner.drawn[start + attempt : start + attempt + 1]
         if edge >= gamma - EDGE_TOLERANCE:
             break
-    learner.drawn[start:] = kept
+    learner.drawn[start:] = drawn_for_best
     return best

@@ -136,14 +136,16 @@ class ClassSums:
 
     def __init__(self, columns, signs, weights):
         self.columns = columns
-        parts, dtype = integer_parts(weights, columns.n_samples)
+        digits_by_shift, dtype = integer_parts(weights, columns.n_samples)
         # A class, the shift of a digit, and this digit of all samples with their signs.
         self.lines = [
             (code, shift, line)
-            for shift, digits in parts
+            for shift, digits in digits_by_shift
             for code, line in enumerate(signs * digits, start=1)
         ]
-        self.total = sum(sum_weights(digits) << shift for shift, digits in parts)
+        self.total = sum(
+            sum_weights(digits) << shift for shift, digits in digits_by_shift
+        )
         self.totals = np.zeros(len(signs) + 1, dtype=dtype)
         for code, shift, line in self.lines:
             self.totals[code] += sum_weights(line) << shift
@@ -207,8 +209,10 @@ class Beam:
         """Mark extensions by a feature that a conjunction has, in place."""
         if self.literals[0]:
             used = np.array(self.literals) >> 1
-            each = np.arange(len(used))[:, np.newaxis]
-            gains[each, used] = gains[each, gains.shape[1] // 2 + used] = -1
+            conjunctions = np.arange(len(used))[:, np.newaxis]
+            gains[conjunctions, used] = gains[
+                conjunctions, gains.shape[1] // 2 + used
+            ] = -1
 
     def extended(self, columns, covered, gains, width):
         """Make the beam of the extensions with the largest gains."""
@@ -365,7 +369,9 @@ class ConjunctionStump(BooleanStump):
 
     def _set_fitted_attributes(self, stump, sides):
         """Set what the conjunction predicts; ``sides`` is as from `side_weights`."""
-        self.literals_ = tuple((each >> 1, bool(each & 1)) for each in stump.literals)
+        self.literals_ = tuple(
+            (literal >> 1, bool(literal & 1)) for literal in stump.literals
+        )
         self.edge_ = stump.edge
         self.side_classes_ = self.classes_[[stump.if_false, stump.if_true]]
         if_false, if_true = self.side_classes_.tolist()

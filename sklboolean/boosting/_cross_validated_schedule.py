@@ -261,17 +261,17 @@ def held_out_choices(weak_learner, games, schedules, cv, seed, n_jobs):
     return choices
 
 
-def folds_of_kept(cv, kept, n_samples):
+def folds_of_training(cv, train_index, n_samples):
     """Renumber folds given as sample numbers when samples of weight 0 are left out."""
     if isinstance(cv, Integral):
         return check_integer(cv, "cv", 2)
     if not hasattr(cv, "__iter__") or hasattr(cv, "split"):
         return cv
-    place = np.full(n_samples, -1)
-    place[kept] = np.arange(len(kept))
+    position = np.full(n_samples, -1)
+    position[train_index] = np.arange(len(train_index))
     folds = []
     for split in cv:
-        parts = []
+        positions = []
         for samples in map(np.asarray, split):
             if samples.dtype == bool:
                 samples = np.arange(n_samples)[samples]
@@ -281,6 +281,6 @@ def folds_of_kept(cv, kept, n_samples):
                     f"cv contains the sample number {wrong[0]}, but X has {n_samples} "
                     "samples."
                 )
-            parts.append(place[samples][place[samples] >= 0])
-        folds.append(tuple(parts))
+            positions.append(position[samples][position[samples] >= 0])
+        folds.append(tuple(positions))
     return folds

@@ -258,9 +258,9 @@ class FilterState:
             while self.termination is None and (
                 window := list(islice(pieces, n_workers))
             ):
-                known = self.hypotheses.copy()
+                hypotheses = self.hypotheses.copy()
                 counted = parallel(
-                    delayed(first_votes)(X, codes, known, self.classes)
+                    delayed(first_votes)(X, codes, hypotheses, self.classes)
                     for X, codes in window
                 )
                 for (X, _codes), votes in zip(window, counted, strict=True):
@@ -339,7 +339,9 @@ class FilterState:
                 last = slice(max(start, end - N_HELD_OUT), end)
                 new = votes.of_classes(last), votes.codes[last]
                 pairs = zip(self.held_out, new, strict=True)
-                self.held_out = tuple(np.concatenate(p)[-N_HELD_OUT:] for p in pairs)
+                self.held_out = tuple(
+                    np.concatenate(old_and_new)[-N_HELD_OUT:] for old_and_new in pairs
+                )
             start = end
 
     def _take(self, X, codes, start, is_accepted):
@@ -407,7 +409,7 @@ class FilterState:
         edge : float
             On the test samples.
         """
-        plan, best, most = self.plan, None, -1
+        plan, best, most_right = self.plan, None, -1
         n_trained = plan.n_candidates * plan.n_train
         X_test, codes_test = X[n_trained:], codes[n_trained:]
         for start in range(0, n_trained, plan.n_train):
@@ -415,9 +417,9 @@ class FilterState:
             hypothesis = self._fit(X[samples], codes[samples])
             predicted = predict_codes(hypothesis, X_test, self.classes)
             n_right = int(np.sum(predicted == codes_test))
-            if n_right > most:
-                best, most = hypothesis, n_right
-        return best, most / plan.n_test - 0.5
+            if n_right > most_right:
+                best, most_right = hypothesis, n_right
+        return best, most_right / plan.n_test - 0.5
 
     def _fit(self, X, codes):
         """Fit a new hypothesis, with a seed by its number."""
@@ -459,9 +461,9 @@ def predict_codes(hypothesis, X, classes):
     return np.searchsorted(classes, hypothesis.predict(X))
 
 
-def join_parts(parts):
+def join_parts(pieces):
     """Join the parts of a batch, pairs of features and class numbers."""
-    features, codes = zip(*parts, strict=True)
+    features, codes = zip(*pieces, strict=True)
     if any(sparse.issparse(X) for X in features):
         X = sparse.vstack([sparse.csr_array(X) for X in features], format="csr")
     else:

@@ -248,12 +248,12 @@ class FilteringBoostByMajority(BaseMajorityVote):
                 check_same_params(self, self._state_params)
             elif classes is not None:
                 vars(self).pop("classes_", None)  # those of an earlier fit
-            known = known_classes(self, classes)
+            classes = known_classes(self, classes)
             X, y = self._check_Xy(X, y, reset=not resume)
             if resume:
                 state = self._state.copy()
             else:
-                state = self._init_state(known, check_random_state(self.random_state))
+                state = self._init_state(classes, check_random_state(self.random_state))
             state.update([(X, y)])
             shown = state.copy()
             shown.finish()

@@ -516,14 +516,14 @@ cdef double mean_of(const double *numbers, int64_t n) noexcept nogil:
     return total / n
 
 
-cdef void split(const uint16_t[::1] dice, double holdout, int64_t n_samples,
+cdef void split(const uint16_t[::1] uniform, double holdout, int64_t n_samples,
                 uint32_t *trained, uint32_t *judging) noexcept nogil:
-    """Hold out the samples whose dice are low."""
+    """Hold out the samples whose random numbers are low."""
     cdef int64_t i, w, n_words = (n_samples + 31) // 32
     cdef double bar = DICE * holdout
     memset(judging, 0, n_words * sizeof(uint32_t))
     for i in range(n_samples):
-        judging[i >> 5] |= <uint32_t> (dice[i] < bar) << (i & 31)
+        judging[i >> 5] |= <uint32_t> (uniform[i] < bar) << (i & 31)
     for w in range(n_words):
         trained[w] = ~judging[w]
 
@@ -558,7 +558,7 @@ def play_rounds(columns, schedule, double gamma, arrays):
         StateWeights states = StateWeights(k, arrays.log_factorials)
         Memory memory = Memory()
         sklb_samples samples
-        const uint16_t[::1] dice
+        const uint16_t[::1] uniform
         int64_t i, l, line, n_words = bits.n_words, n_lines = counts.shape[0]
         int64_t n_aborted = 0, total, signed_total, n_right, held_total
         double edge, followed
@@ -579,8 +579,8 @@ def play_rounds(columns, schedule, double gamma, arrays):
     for i in range(k):
         PyErr_CheckSignals()
         if holdout > 0:
-            dice = arrays.draw_numbers()
-            require(dice.shape[0] == samples.n_samples, "a sample has no drawn number")
+            uniform = arrays.draw_uniform()
+            require(uniform.shape[0] == samples.n_samples, "a sample has no random number")
         with nogil:
             if recent > 0 and i > 0:
                 line = max(i - recent, <int64_t> 0)
@@ -593,7 +593,7 @@ def play_rounds(columns, schedule, double gamma, arrays):
             memset(trained, 255, n_words * sizeof(uint32_t))
             is_judged = False
             if holdout > 0:
-                split(dice, holdout, samples.n_samples, trained, judging)
+                split(uniform, holdout, samples.n_samples, trained, judging)
                 held_total = sklb_total_weight(&samples, judging, judging, table)
                 is_judged = (held_total > 0
                              and sklb_total_weight(&samples, trained, trained, table) > 0)

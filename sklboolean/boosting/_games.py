@@ -42,11 +42,11 @@ class GameData:
 
     def of_game(self, game):
         """Select the samples of a game of two classes."""
-        part, samples = part_of_game(self.learner, game)
+        learner, samples = part_of_game(self.learner, game)
         validation = self.validation
         if validation is not None:
-            validation = validation.of_game(game, part.estimator, samples)
-        return GameData(part, self.train_index[samples], validation)
+            validation = validation.of_game(game, learner.estimator, samples)
+        return GameData(learner, self.train_index[samples], validation)
 
     def validation_scores(self):
         """Return the scores of the held-out samples after each round, or None."""
@@ -98,8 +98,10 @@ def label_quality(votes, n_samples) -> np.ndarray:
         From -1 to 1, NaN for samples that no vote was held on.
     """
     quality = np.full(n_samples, np.nan)
-    for each in votes:
-        quality[each.index] = margins_of_labels(each.margins, each.samples.codes)
+    for held_out in votes:
+        quality[held_out.index] = margins_of_labels(
+            held_out.margins, held_out.samples.codes
+        )
     return quality
 
 
@@ -116,7 +118,7 @@ def tests_of_games(tests):
     joined : ndarray of shape (n_all_stumps, 2 + largest_max_literals), int
         Class 0 or 1 of game i is column 2 i or 2 i + 1 of the votes.
     """
-    width = max(each.shape[1] for each in tests)
+    width = max(of_game.shape[1] for of_game in tests)
     joined = []
     for i, of_game in enumerate(tests):
         padding = [(0, 0), (0, width - of_game.shape[1])]
@@ -160,7 +162,7 @@ def held_out_margins(weak_learner, games, schedules, cv, seed, n_jobs=None):
     splitter = check_cv(cv, codes, classifier=True)
     splits = list(splitter.split(np.zeros((len(codes), 1)), codes))
     n_jobs = n_jobs if weak_learner.fills_threads else 1
-    parts = Parallel(n_jobs=n_jobs, prefer=weak_learner.prefer)(
+    margins_by_fold = Parallel(n_jobs=n_jobs, prefer=weak_learner.prefer)(
         delayed(margins_of_fold)(weak_learner, games, schedule, train, test, seed)
         for schedule in schedules
         for train, test in splits
@@ -168,9 +170,9 @@ def held_out_margins(weak_learner, games, schedules, cv, seed, n_jobs=None):
     shape = (len(codes),) if n_classes == 2 else (len(codes), n_classes)
     margins = np.full((len(schedules), *shape), np.nan)
     tested = np.zeros(len(codes), dtype=bool)
-    for i, part in enumerate(parts):
+    for i, margins_of_test in enumerate(margins_by_fold):
         test = splits[i % len(splits)][1]
-        margins[i // len(splits), test], tested[test] = part, True
+        margins[i // len(splits), test], tested[test] = margins_of_test, True
     return margins, tested
 
 
@@ -179,18 +181,18 @@ def margins_of_fold(weak_learner, games, schedule, train, test, seed):
     fold = weak_learner.take(train, weak_learner.codes[train], weak_learner.classes)
     votes = []
     for game in games or [None]:
-        part, samples = fold, slice(None)
+        learner, samples = fold, slice(None)
         if game is not None:
-            part, samples = part_of_game(fold, game)
-        if not len(part.codes):
+            learner, samples = part_of_game(fold, game)
+        if not len(learner.codes):
             votes.append(np.zeros((len(test), 2), dtype=np.int64))
             continue
-        vote_counts = MajorityVotes(part.codes, part.n_classes, part.sample_weight)
+        counts = MajorityVotes(learner.codes, learner.n_classes, learner.sample_weight)
         rng = check_random_state(seed)
-        state = boost(part, vote_counts, schedule, rng, measured=False)
+        state = boost(learner, counts, schedule, rng, measured=False)
         hypotheses = state.hypotheses or [state.best_failure]
         X = take_samples(weak_learner.estimator, weak_learner.X, test, train[samples])
-        votes.append(part.votes(hypotheses, X))
+        votes.append(learner.votes(hypotheses, X))
     return class_scores(np.hstack(votes), games)
 
 

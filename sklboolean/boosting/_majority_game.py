@@ -64,8 +64,8 @@ def log_binomial_pmf(counts, n_votes, gamma, n_coins=0):
         return logs
     if counts.size * n_coins < n_votes:  # few states of a long game: coin by coin
         heads = np.arange(n_coins + 1)
-        rest = log_binomial_pmf(np.subtract.outer(counts, heads), n_votes, gamma)
-        return logsumexp(rest + log_binomial_pmf(heads, n_coins, 0.0), axis=-1)
+        log_votes = log_binomial_pmf(np.subtract.outer(counts, heads), n_votes, gamma)
+        return logsumexp(log_votes + log_binomial_pmf(heads, n_coins, 0.0), axis=-1)
     logs = np.full(n_votes + n_coins + 2, -np.inf)
     write_log_binomial(n_votes, gamma, n_coins, logs[:-1])
     return logs[np.where(possible, counts, -1)]
@@ -305,8 +305,8 @@ def rounds_for_error(i, gamma, error, levels, shares):
             return high if shares @ at_high < error else None
         middle = (low + high) // 4 * 2 + 1
         at_middle = potentials(middle)
-        found = search(low, at_low, middle, at_middle)
-        return found or search(middle, at_middle, high, at_high)
+        n_rounds = search(low, at_low, middle, at_middle)
+        return n_rounds or search(middle, at_middle, high, at_high)
 
     low, k = i | 1, None
     while k is None and low <= MAX_ROUNDS:

@@ -341,14 +341,14 @@ class OnlineState:
         n_learners = len(self.games[0].n_shown)
         n_most = BLOCK_CELLS // max(X.shape[1] + 1, n_learners)
         if not isinstance(self.games[0], BitGame):
-            for part in gen_batches(X.shape[0], batch_size):
-                yield part, X[part]
+            for block in gen_batches(X.shape[0], batch_size):
+                yield block, X[block]
             return
-        for part in gen_batches(X.shape[0], max(1, n_most)):
-            bits = X[part].toarray() if sparse.issparse(X) else X[part]
+        for block in gen_batches(X.shape[0], max(1, n_most)):
+            bits = X[block].toarray() if sparse.issparse(X) else X[block]
             samples = np.ones((bits.shape[0], X.shape[1] + 1), dtype=np.int8)
             samples[:, :-1] = bits > 0
-            yield part, samples
+            yield block, samples
 
     def learn(self, samples, codes, sample_weight):
         """Show samples to all games; weights are factors of those of the game."""
@@ -364,14 +364,17 @@ class OnlineState:
                 signs = np.where(codes == code, 1, -1).astype(np.int8)
                 votes[:, code], _correct = game.learn(samples, signs, sample_weight)
             # A tie is a mistake.
-            own = votes[np.arange(len(codes)), codes]
+            own_votes = votes[np.arange(len(codes)), codes]
             n_mistakes += np.count_nonzero(
-                (votes >= own[:, np.newaxis]).sum(axis=1) > 1
+                (votes >= own_votes[:, np.newaxis]).sum(axis=1) > 1
             )
         self.n_samples, self.n_mistakes = self.n_samples + len(codes), int(n_mistakes)
         new = votes / len(self.games[0].n_shown), codes, sample_weight
         self.hold_out(
-            *(np.concatenate(p) for p in zip(self.held_out, new, strict=True))
+            *(
+                np.concatenate(old_and_new)
+                for old_and_new in zip(self.held_out, new, strict=True)
+            )
         )
 
     def margins(self, samples):
@@ -569,25 +572,32 @@ class OnlineBoostByMajority(
             For bad parameters and data. The booster then keeps its former state.
         """
         with restore_on_error(self):
-            given = X, y
+            user_data = X, y
             X, codes = self._check_Xy(X, y, None, resume=False)
             weights = checked_weights(sample_weight, len(codes))
             factors = class_weights(self.class_weight, self.classes_, codes, weights)
             weights = checked_weights(weights * factors[codes], len(codes))
-            kept = np.flatnonzero(weights)
-            X, codes, weights = X[kept], codes[kept], weights[kept]
+            used = np.flatnonzero(weights)
+            X, codes, weights = X[used], codes[used], weights[used]
             rng = check_random_state(self.random_state)
             state = self._init_state(rng)
-            progress = Progress(self, "epoch", self.max_iter, *given)
+            progress = Progress(self, "epoch", self.max_iter, *user_data)
             self._run_epochs(state, X, codes, weights, rng, self.max_iter, progress)
             # The probabilities: a second booster scores samples that it does not learn.
             second, n_epochs = self._init_state(rng), max(1, self.max_iter // 2)
-            own, others = stratified_split(codes, 0.25, rng)
-            self._run_epochs(second, X[own], codes[own], weights[own], rng, n_epochs)
-            others = others[:N_HELD_OUT]
-            if len(others):
-                margins = self._margins(second, X[others])
-                state.hold_out(margins, codes[others], weights[others])
+            train_index, test_index = stratified_split(codes, 0.25, rng)
+            self._run_epochs(
+                second,
+                X[train_index],
+                codes[train_index],
+                weights[train_index],
+                rng,
+                n_epochs,
+            )
+            test_index = test_index[:N_HELD_OUT]
+            if len(test_index):
+                margins = self._margins(second, X[test_index])
+                state.hold_out(margins, codes[test_index], weights[test_index])
             self._store(state)
             progress.finish()
         return self
@@ -723,12 +733,12 @@ class OnlineBoostByMajority(
         return copy.set_params(**seeds)
 
     def _train(self, state, X, codes, sample_weight):
-        for part, samples in state.parts(X, self.batch_size):
+        for block, samples in state.parts(X, self.batch_size):
             # X was validated, and the parameters of the estimator at the first sample.
             with config_context(
                 assume_finite=True, skip_parameter_validation=state.n_samples > 0
             ):
-                state.learn(samples, codes[part], sample_weight[part])
+                state.learn(samples, codes[block], sample_weight[block])
 
     def _set_fitted_attributes(self, state):
         games = state.games
@@ -773,8 +783,14 @@ class OnlineBoostByMajority(
 
     def _margins(self, state, X):
         """Compute the margins of checked samples."""
-        parts = [state.margins(each) for _, each in state.parts(X, X.shape[0])]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        margins_by_block = [
+            state.margins(samples) for _, samples in state.parts(X, X.shape[0])
+        ]
+        return (
+            margins_by_block[0]
+            if len(margins_by_block) == 1
+            else np.concatenate(margins_by_block)
+        )
 
     def _formula(self):
         return Members("votes", lambda X: self._vote_shares(self._check_X(X)))
@@ -786,14 +802,14 @@ class OnlineBoostByMajority(
         decides on one.
         """
         for code, game in enumerate(self._state.games):
-            parts = [
+            votes_by_block = [
                 list(game.votes_of_each(samples))
                 for _, samples in self._state.parts(X, X.shape[0])
             ]
-            for estimator, *votes in zip(game.estimators, *parts, strict=True):
+            for estimator, *votes in zip(game.estimators, *votes_by_block, strict=True):
                 shares = np.zeros((X.shape[0], len(self.classes_)))
-                own = -1 if len(self._state.games) == 1 else code
-                shares[:, own] = np.concatenate(votes) / len(game.n_shown)
-                if own < 0:
+                column = -1 if len(self._state.games) == 1 else code
+                shares[:, column] = np.concatenate(votes) / len(game.n_shown)
+                if column < 0:
                     shares[:, 0] = -shares[:, 1]
                 yield estimator, "", shares

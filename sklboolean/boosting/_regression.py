@@ -206,7 +206,7 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
             If `target_error` was not reached.
         """
         with restore_on_error(self):
-            given, gamma, n_rounds, delta = self._check_params()
+            params, gamma, n_rounds, delta = self._check_params()
             progress = Progress(self, "round", None, X, y)
             base = self._weak_estimator()
             X, y = validate_data_strict(
@@ -216,10 +216,10 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
             if y.dtype.kind not in "biuf":
                 raise ValueError(f"y must contain real numbers, not {y.dtype}.")
             X, y, weights, _kept = drop_zero_weight(base, X, y, sample_weight)
-            schedule = self._plan(given, gamma, n_rounds, weights, len(y))
+            schedule = self._plan(params, gamma, n_rounds, weights, len(y))
             first_edge = max(FIRST_EDGE, (gamma or 0) / CAUTION)
             total = float(len(y) if weights is None else weights.sum())
-            n_draws = number_of_draws(base, given)
+            n_draws = number_of_draws(base, params)
             learner = RegressorWeakLearner(
                 base, X, y, total, delta, min(1.0, 0.5 + first_edge), n_draws
             )
@@ -252,26 +252,26 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
         """
         check_regressor(self._weak_estimator())
         check_integer(self.verbose, "verbose", 0)
-        given = schedule_of(self.schedule, BoostingSchedule)
-        if isinstance(given, CrossValidatedSchedule) or given.holdout is not None:
+        params = schedule_of(self.schedule, BoostingSchedule)
+        if isinstance(params, CrossValidatedSchedule) or params.holdout is not None:
             raise ValueError(
                 "A regressor takes no CrossValidatedSchedule and no holdout; got "
-                f"schedule={given!r}. Set BoostingSchedule(holdout=None), for example."
+                f"schedule={params!r}. Set BoostingSchedule(holdout=None), for example."
             )
-        given._checked("replan")
+        params._checked("replan")
         gamma = n_rounds = delta = None
         if not is_auto(self.delta, "delta"):
             delta = float(check_real(self.delta, "delta", 0))
-        if not is_auto(given.gamma, "gamma"):
-            gamma = check_edge(given.gamma)
+        if not is_auto(params.gamma, "gamma"):
+            gamma = check_edge(params.gamma)
         if not is_auto(self.n_estimators, "n_estimators"):
             n_rounds = check_odd(self.n_estimators, "n_estimators")
-        return given, gamma, n_rounds, delta
+        return params, gamma, n_rounds, delta
 
-    def _plan(self, given, gamma, n_rounds, weights, n_samples):
+    def _plan(self, params, gamma, n_rounds, weights, n_samples):
         """Make the `Schedule` of checked parameters."""
-        options = given._checked("replan")
-        target = given.target_error
+        options = params._checked("replan")
+        target = params.target_error
         if target is None:
             least = least_share(n_samples, weights)
             target = np.clip(least, ROUNDING, 0.25)
@@ -279,10 +279,10 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
             raise ValueError(
                 f"target_error must be below 0.5, the error of a coin; got {target}."
             )
-        max_rounds = n_rounds or given.max_estimators or MAX_ROUNDS
+        max_rounds = n_rounds or params.max_estimators or MAX_ROUNDS
         if n_rounds is not None:
             gamma = gamma or max_gamma(n_rounds, target)
-        elif gamma is not None and given.max_estimators is None:
+        elif gamma is not None and params.max_estimators is None:
             max_rounds = max(MAX_ROUNDS, min_rounds(gamma, target))
         if options["weak_failure"] == "replan":
             options["weak_failure"] = "drop"

@@ -203,5 +203,7 @@ class InSchedule:
             fields |= {"candidates": value.candidates, "cv": value.cv}
         elif name != "gamma" and not isinstance(schedule, str):
             kind = type(schedule)
-        known = kind().get_params(deep=False)
-        params["schedule"] = kind(**{n: fields[n] for n in fields if n in known})
+        accepted = kind().get_params(deep=False)
+        params["schedule"] = kind(
+            **{field: fields[field] for field in fields if field in accepted}
+        )

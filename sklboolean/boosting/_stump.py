@@ -91,7 +91,7 @@ def binary_digits(weights):
 
     Returns
     -------
-    parts : list of (int, ndarray of shape (n,), dtype int16)
+    digits_by_shift : list of (int, ndarray of shape (n,), dtype int16)
         Sample i weighs the sum of ``digits[i] * 2**shift`` units over the pairs
         ``(shift, digits)``. Digits that are 0 for all samples are left out.
 
@@ -104,21 +104,21 @@ def binary_digits(weights):
     fraction, exponent = np.frexp(weights)
     mantissa = np.ldexp(fraction, MANTISSA_BITS).astype(np.uint64)
     exponent = exponent.astype(np.int64) - MANTISSA_BITS
-    some = mantissa > 0
-    lowest_bit = mantissa[some] & (~mantissa[some] + np.uint64(1))
+    is_positive = mantissa > 0
+    lowest_bit = mantissa[is_positive] & (~mantissa[is_positive] + np.uint64(1))
     trailing_zeros = np.frexp(lowest_bit.astype(np.float64))[1] - 1
-    unit = int((exponent[some] + trailing_zeros).min())
-    n_bits = int(exponent[some].max()) + MANTISSA_BITS - unit
-    parts = []
+    unit = int((exponent[is_positive] + trailing_zeros).min())
+    n_bits = int(exponent[is_positive].max()) + MANTISSA_BITS - unit
+    digits_by_shift = []
     for shift in range(0, n_bits, DIGIT_BITS):
         # Bits that are shifted out, on either side, belong to other digits.
         down = shift + unit - exponent
-        right = np.clip(down, 0, 63).astype(np.uint64)
-        left = np.clip(-down, 0, DIGIT_BITS).astype(np.uint64)
-        digits = ((mantissa >> right) << left) & np.uint64(LARGEST)
+        down_shift = np.clip(down, 0, 63).astype(np.uint64)
+        up = np.clip(-down, 0, DIGIT_BITS).astype(np.uint64)
+        digits = ((mantissa >> down_shift) << up) & np.uint64(LARGEST)
         if digits.any():
-            parts.append((shift, digits.astype(np.int16)))
-    return parts
+            digits_by_shift.append((shift, digits.astype(np.int16)))
+    return digits_by_shift
 
 
 # The columns of a Boolean matrix
@@ -197,8 +197,8 @@ class StumpColumns:
             step = max(1, ENTRIES_AT_A_TIME * self.n_features // n_entries)
             for first in range(0, self.n_features, step):
                 starts = self.indptr[first : first + step + 1]
-                part = sums[first : first + step]
-                add_posting_sums(weights, starts, self.indices, part)
+                block_sums = sums[first : first + step]
+                add_posting_sums(weights, starts, self.indices, block_sums)
             return sums
         sums = np.zeros(len(self.panels) * LANES, dtype=np.int64)
         add_panel_sums(weights, self.panels, sums)
@@ -299,8 +299,8 @@ def best_stump(columns, signs, weights):
     ValueError
         For another number of weights, when one is below 0 or all are 0.
     """
-    parts, dtype = integer_parts(weights, columns.n_samples)
-    return stump_of(stump_sums(columns, signs, parts, dtype))
+    digits_by_shift, dtype = integer_parts(weights, columns.n_samples)
+    return stump_of(stump_sums(columns, signs, digits_by_shift, dtype))
 
 
 class StumpSums(NamedTuple):
@@ -324,11 +324,11 @@ class StumpSums(NamedTuple):
     total: int
 
 
-def stump_sums(columns, signs, parts, dtype):
+def stump_sums(columns, signs, digits_by_shift, dtype):
     """Sum up weights, given as from `integer_parts`."""
     inside = np.zeros((len(signs) + 1, columns.n_features), dtype=dtype)
     totals, total = np.zeros(len(signs) + 1, dtype=dtype), 0
-    for shift, digits in parts:
+    for shift, digits in digits_by_shift:
         total += sum_weights(digits) << shift
         for code, sign in enumerate(signs, start=1):
             signed = sign * digits
@@ -366,7 +366,7 @@ def integer_parts(weights, n_samples):
 
     Returns
     -------
-    parts : list of (int, ndarray of shape (n_samples,), dtype int16)
+    digits_by_shift : list of (int, ndarray of shape (n_samples,), dtype int16)
         As from `binary_digits`.
     dtype : type
         Python's integers where 64 bits may not hold a sum, its double and a sign.
@@ -378,9 +378,11 @@ def integer_parts(weights, n_samples):
         )
     if weights.min(initial=0) < 0 or not weights.max(initial=0) > 0:
         raise ValueError("weights must be at least 0, and one of them above 0.")
-    parts = [(0, weights)] if weights.dtype == np.int16 else binary_digits(weights)
-    n_bits = parts[-1][0] + DIGIT_BITS + n_samples.bit_length()
-    return parts, np.int64 if n_bits <= 61 else object
+    digits_by_shift = (
+        [(0, weights)] if weights.dtype == np.int16 else binary_digits(weights)
+    )
+    n_bits = digits_by_shift[-1][0] + DIGIT_BITS + n_samples.bit_length()
+    return digits_by_shift, np.int64 if n_bits <= 61 else object
 
 
 def side_weights(truth, codes, weights, n_classes):

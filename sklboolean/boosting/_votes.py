@@ -227,9 +227,9 @@ class MajorityVotes:
         )
         if not measured:
             return weights
-        some = relative > 0
-        drawn = shares[some] * relative[some] / acceptance
-        divergence = float(drawn @ np.log(relative[some] / acceptance))
+        has_weight = relative > 0
+        drawn = shares[has_weight] * relative[has_weight] / acceptance
+        divergence = float(drawn @ np.log(relative[has_weight] / acceptance))
         if self.n_aborted:
             levels, shares = self.level_shares(counts)
         missing = (k - levels) // 2
@@ -338,9 +338,9 @@ def class_scores(votes, games=None):
         return vote_margins(votes)
     scores = np.zeros((len(votes), games[-1].second + 1))
     for i, (first, second) in enumerate(games):
-        part = votes[:, 2 * i : 2 * i + 2]
-        n_votes = max(1, int(part[0].sum())) if len(part) else 1
-        margins = (part[:, 1] - part[:, 0]) / n_votes
+        votes_of_game = votes[:, 2 * i : 2 * i + 2]
+        n_votes = max(1, int(votes_of_game[0].sum())) if len(votes_of_game) else 1
+        margins = (votes_of_game[:, 1] - votes_of_game[:, 0]) / n_votes
         if first is None:
             scores[:, second] = margins
         else:

@@ -92,7 +92,7 @@ class GameArrays:
         Bit r of word w is the class of sample 32 w + r.
     beam : tuple of int
         ``max_literals`` and `width_of_beam`; 1 and 1 for a stump.
-    draw_numbers : callable
+    draw_uniform : callable
         Returns a number below 65536 for each sample, uint16.
     log_factorials : ndarray of shape (k + 1,), float64
     right : ndarray of shape (32 * n_words,), uint16
@@ -113,7 +113,7 @@ class GameArrays:
         octets = np.zeros(4 * -(-len(codes) // 32), dtype=np.uint8)
         octets[: -(-len(codes) // 8)] = np.packbits(codes, bitorder="little")
         self.labels = octets.view("<u4").astype(np.uint32)
-        self.draw_numbers = partial(rng.randint, 0, 2**16, len(codes), np.uint16)
+        self.draw_uniform = partial(rng.randint, 0, 2**16, len(codes), np.uint16)
         self.log_factorials = gammaln(np.arange(1, k + 2))
         self.right = np.zeros(32 * len(self.labels), dtype=np.uint16)
         self.counts = np.zeros((k + 1 if counted else 2, k + 2), dtype=np.int64)
@@ -180,16 +180,20 @@ class StumpWeakLearner:
 
     def take(self, samples, codes, classes):
         """Make the weak learner of some of the samples, with these classes."""
-        part, weights = copy(self), self.sample_weight
-        part.codes, part.classes, part.n_classes = codes, classes, len(classes)
-        part.signs, part.drawn = class_signs(codes, len(classes)), []
+        selected, weights = copy(self), self.sample_weight
+        selected.codes, selected.classes, selected.n_classes = (
+            codes,
+            classes,
+            len(classes),
+        )
+        selected.signs, selected.drawn = class_signs(codes, len(classes)), []
         if len(samples) < len(self.codes):
-            part.X = self.X[samples]
-            part.columns = StumpColumns.from_boolean(
-                part.X, self.n_features, dense=len(self.columns.panels) > 0
+            selected.X = self.X[samples]
+            selected.columns = StumpColumns.from_boolean(
+                selected.X, self.n_features, dense=len(self.columns.panels) > 0
             )
-            part.sample_weight = None if weights is None else weights[samples]
-        return part
+            selected.sample_weight = None if weights is None else weights[samples]
+        return selected
 
     def plays(self, schedule):
         """Test if all rounds of a schedule can be played by compiled code."""
@@ -333,14 +337,14 @@ class ClassifierWeakLearner:
             # In order: a classifier of a kernel matrix keeps these columns.
             samples = np.sort(draw_samples(weights, self.n_draws, rng))
             self.drawn.append(np.unique(samples))
-            part = take_samples(base, X, samples, samples)
-            return fit_labels(base, part, self.y[samples], seed), samples
+            X_shown = take_samples(base, X, samples, samples)
+            return fit_labels(base, X_shown, self.y[samples], seed), samples
         scaled = scale_to(self.total, weights)
         if weights.all():
             return fit_labels(base, X, self.y, seed, scaled), None
         samples = np.flatnonzero(weights)
-        part = take_samples(base, X, samples, samples)
-        model = fit_labels(base, part, self.y[samples], seed, scaled[samples])
+        X_shown = take_samples(base, X, samples, samples)
+        model = fit_labels(base, X_shown, self.y[samples], seed, scaled[samples])
         return model, samples
 
     def predict_codes(self, hypothesis, X=None):
@@ -393,11 +397,13 @@ class RegressorWeakLearner:
         """Fit a clone of the regressor."""
         seed = draw_seed(rng)
         if self.n_draws is not None:
-            samples, given = draw_samples(weights, self.n_draws, rng), None
+            samples, shown_weights = draw_samples(weights, self.n_draws, rng), None
         else:
             samples = np.flatnonzero(weights)
-            given = scale_to(self.total, weights)[samples]
-        model = fit_clone(self.estimator, self.X[samples], self.y[samples], seed, given)
+            shown_weights = scale_to(self.total, weights)[samples]
+        model = fit_clone(
+            self.estimator, self.X[samples], self.y[samples], seed, shown_weights
+        )
         if self.delta is None:
             least = least_tolerance(self._errors(model), weights, self.share)
             self.delta = max(least, float(ROUNDING * np.abs(self.y).max()))
@@ -431,8 +437,8 @@ def least_tolerance(errors, weights, share):
     """
     order = np.argsort(errors)
     up_to = np.cumsum(weights[order])
-    place = np.searchsorted(up_to, share * up_to[-1])
-    return float(errors[order[min(place, len(order) - 1)]])
+    position = np.searchsorted(up_to, share * up_to[-1])
+    return float(errors[order[min(position, len(order) - 1)]])
 
 
 # Samples and weights
@@ -440,8 +446,8 @@ def least_tolerance(errors, weights, share):
 
 def take_samples(estimator, X, samples, columns):
     """Select samples, and of a kernel matrix the columns of the training samples."""
-    part = X[samples]
-    return part[:, columns] if get_tags(estimator).input_tags.pairwise else part
+    X_taken = X[samples]
+    return X_taken[:, columns] if get_tags(estimator).input_tags.pairwise else X_taken
 
 
 def draw_samples(weights, n_draws, rng):
@@ -481,9 +487,9 @@ def fit_labels(estimator, X, y, seed, weights=None):
     -------
     hypothesis : fitted classifier
     """
-    kept = slice(None) if weights is None else np.flatnonzero(weights)
-    if (y[kept] == y[kept][0]).all():
-        return DummyClassifier(strategy="most_frequent").fit(X[kept], y[kept])
+    used = slice(None) if weights is None else np.flatnonzero(weights)
+    if (y[used] == y[used][0]).all():
+        return DummyClassifier(strategy="most_frequent").fit(X[used], y[used])
     return fit_clone(estimator, X, y, seed, weights)
 
 
@@ -494,17 +500,17 @@ def drop_zero_weight(estimator, X, y, sample_weight):
     -------
     X, y : the samples that are kept
     sample_weight : ndarray of float64, or None where no weights were given
-    kept : ndarray of int
+    index : ndarray of int
         Their numbers.
     """
-    kept = np.arange(len(y))
+    index = np.arange(len(y))
     if sample_weight is None:
-        return X, y, None, kept
+        return X, y, None, index
     weights = checked_weights(sample_weight, len(y))
-    kept = np.flatnonzero(weights)
-    if len(kept) == len(y):
-        return X, y, weights, kept
-    return take_samples(estimator, X, kept, kept), y[kept], weights[kept], kept
+    index = np.flatnonzero(weights)
+    if len(index) == len(y):
+        return X, y, weights, index
+    return take_samples(estimator, X, index, index), y[index], weights[index], index
 
 
 def least_share(n_samples, weights):
