@@ -88,7 +88,8 @@ class CpuBudget:
         hook, location = item.ihook, item.location
         hook.pytest_runtest_logstart(nodeid=item.nodeid, location=location)
         reports, seconds = timed_run(item, nextitem)
-        if seconds > self.seconds and seconds > self.seconds * slowness():
+        passed = not any(report.failed for report in reports)
+        if passed and seconds > self.seconds and seconds > self.seconds * slowness():
             item.session._setupstate.teardown_exact(None)
             seconds = min(seconds, timed_run(item, nextitem)[1])
             allowed = self.seconds * slowness()
