@@ -451,6 +451,7 @@ def top_scores(scores, n, random_state=None) -> np.ndarray:
     n = min(check_integer(n, "n", 0), len(scores))
     if not n:
         return np.zeros(0, dtype=np.intp)
+    # All scores above the n-th largest are taken; of those equal to it random ones.
     worst = np.partition(scores, len(scores) - n)[len(scores) - n]
     rng = check_random_state(random_state)
     better = rng.permutation(np.flatnonzero(scores > worst))

@@ -1,5 +1,10 @@
 """Committees of classifiers: each member is trained on its own view of the labels."""
 
+# When labels arrive, each member is fitted again to all labelled samples, each as often
+# as its own counts say: Poisson numbers that are drawn once for each sample and member,
+# so a bootstrap sample grows and old samples keep their counts. ``counts`` is int64 of
+# shape (n_members, n_samples). Members and samples are arguments of joblib's tasks.
+
 from time import perf_counter
 
 import numpy as np

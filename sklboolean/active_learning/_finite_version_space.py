@@ -1,5 +1,11 @@
 """Version spaces with an exact posterior: finite classes, and thresholds."""
 
+# All hypotheses are listed, and each has its number of mistakes, int32. Without noise
+# those with a mistake are dropped. With noise a hypothesis weighs (noise / (1 - noise))
+# ** mistakes: hypotheses of one level weigh alike, so a probability is a sum over
+# levels of counts of bits. Levels too light to change the last bit of a sum are left
+# out.
+
 from dataclasses import dataclass
 
 import numpy as np

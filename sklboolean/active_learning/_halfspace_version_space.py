@@ -11,6 +11,11 @@ References
 .. [1] Gilad-Bachrach, Navot and Tishby, "Query by committee made real", NIPS 2005.
 """
 
+# A label costs three steps: the sample is written in the basis of the labelled samples
+# (forward substitution with the Cholesky factor), the posterior is updated, and the
+# basis grows if the sample is independent of it. A pool keeps its coordinates, of shape
+# (rank, n_samples), and gets one line for each new member of the basis.
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -297,6 +302,8 @@ class KernelVersionSpace(VersionSpace):
             rank = self._orthonormal.rank
             if self.is_empty or not self._update_one(samples, i, bool(y[i])):
                 break
+            # The labels to come need the coordinates of their samples in the larger
+            # basis.
             if self._orthonormal.rank > rank and within is not None:
                 self._orthonormal.extend_coordinates(samples, within[:, i : i + 1])
         self._posterior.refine()

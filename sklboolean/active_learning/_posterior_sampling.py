@@ -179,6 +179,7 @@ def move_on_ellipse(weights, margins, signed_samples, penalty, rng):
         upper = np.arctan(ratios.min(axis=0, initial=np.inf)) + np.pi / 2
         angles = lower + (upper - lower) * rng.random(len(lower))
     else:
+        # Each label changes sides at two opposite angles.
         first = np.arctan2(-margins, across) % np.pi
         rising = np.where(margins < 0, -1, 1)
         lower = np.zeros(weights.shape[1])
@@ -362,6 +363,7 @@ class HalfspaceChains:
     def _start_inside(self, signed_samples):
         """Restart all chains from one interior point, with more steps."""
         self.n_restarts += 1
+        # All chains begin on one ray, with radii of the normal law.
         direction = interior_direction(signed_samples)
         self.signed_samples = signed_samples
         self.weights = np.repeat(direction[:, None], self.weights.shape[1], axis=1)

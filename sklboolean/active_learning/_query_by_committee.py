@@ -1,5 +1,11 @@
 """Query by committee: query labels of samples on which the members disagree."""
 
+# The class checks parameters and data and shows what was learned. What is learned lies
+# in a `QueryState`, whether labels come from an array, a function, a stream or a
+# person. Random numbers have four sources, drawn in this order before the first label:
+# members, ties, coins of a stream, and the final estimator. An error of an oracle keeps
+# earlier labels.
+
 from contextlib import contextmanager
 from functools import partial
 
@@ -603,6 +609,8 @@ class QueryByCommittee(
         """Create the committee and the state before any label."""
         self._fitted_params = flat_params(self, STATE_PARAMS)
         rng = check_random_state(self.random_state)
+        # Strategies and streams draw from sources of their own, so that neither changes
+        # the members.
         members, ties, coins = (np.random.RandomState(draw_seed(rng)) for _ in "123")
         seed = draw_seed(rng)
         if is_version_space(self.committee):

@@ -1,5 +1,8 @@
 """What a committee with labels predicts: its mean, a final estimator, or both."""
 
+# The committee predicts by the mean of its members. A final estimator that was given
+# predicts instead of it; the perceptron of "auto" has half of the vote.
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone

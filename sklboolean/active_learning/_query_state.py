@@ -1,5 +1,13 @@
 """The state of QueryByCommittee: labels, gains, and the query loops."""
 
+# A pool: until labels of two classes, and the initial ones, are known, choose at
+# random. Then score the candidates by the committee, query the best, and fit the
+# committee again. It ends when the mean disagreement of the candidates is below 1 /
+# t_n, as a stream of them would be expected to. A stream (Figure 3.2 of the thesis):
+# two members are drawn for each sample; the label is queried if they differ; t_n
+# rejections in a row end it. Labels are kept in the order in which they came: given
+# ones first, then queried ones.
+
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -231,6 +239,7 @@ class QueryState:
                 f"Sample {absent[0]} of X has no label yet, so there is nothing to "
                 "correct. Use teach for new labels."
             )
+        # Of equal samples in X the last label counts.
         latest = dict(zip(keys, range(len(keys)), strict=True))
         source = np.array([latest.get(key, -1) for key in taught])
         labels, is_kept = self.y, (source < 0) | has_label[source]

@@ -4,6 +4,10 @@ To add a strategy, write a function ``(predictions, X, rng) -> scores`` and add 
 ``STRATEGIES``.
 """
 
+# Votes are int arrays of shape (n_members, n_samples), probabilities (n_members,
+# n_samples, n_classes). A version space has no list of members: its posterior stands
+# for the shares of all votes, and two members are two independent draws from it.
+
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -1,5 +1,8 @@
 """Version spaces: the protocol, and the committee that a posterior stands for."""
 
+# A label is learned in this order: its probability under the posterior so far is its
+# information, then the posterior is conditioned on it, as often as its weight says.
+
 from copy import deepcopy
 
 import numpy as np

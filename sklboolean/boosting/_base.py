@@ -1,5 +1,10 @@
 """Base class of the classifiers that predict by the majority of weak hypotheses."""
 
+# Votes of stumps are counted by compiled code over packed bits, a block of samples at a
+# time. Other hypotheses predict labels, one hypothesis after the other. Of several
+# games columns 2 i and 2 i + 1 of the votes belong to the two sides of game i. A vote
+# of stumps is a formula: the number of votes of each conjunction for each class.
+
 from itertools import zip_longest
 
 import numpy as np

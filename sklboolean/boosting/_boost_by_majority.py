@@ -1,5 +1,14 @@
 """Boost by majority: a vote of weak hypotheses, trained on what it still decides."""
 
+# `fit` in steps:
+# 1. Check the parameters: a `Schedule`, or a `CrossValidatedSchedule` to complete it.
+# 2. Check and encode the samples; hold some out for early stopping (`_read`).
+# 3. Choose schedule, weak learner and games of classes on held-out samples (`_choose`).
+# 4. Play one game (`_play`), or one for each pair or class (`_play_games`).
+# 5. Fit the slope of the probabilities to votes that did not train on a sample.
+# The weak learner holds the training samples; what depends on votes is in the state of
+# `boost`. So a game of some classes is the same code over a part of the learner.
+
 from dataclasses import replace
 from functools import partial
 
@@ -385,6 +394,8 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         ``n_samples`` counts those of weight 0 too, as folds may name them.
         """
         learner = data.learner
+        # None: less than the weight of a single sample, so that the vote is right on
+        # all.
         target = schedule.target_error
         if not target:
             target = min(0.5, least_share(len(learner.codes), learner.sample_weight))
@@ -392,6 +403,8 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         games = class_games(len(self.classes_), self.multi_class, self.n_features_in_)
         if chooser is None:
             return Choice(learner, games[-1], self.schedule_, schedule)
+        # Conjunctions need panels of bits: of very sparse samples only stumps are
+        # tried.
         learners = [learner]
         if self.estimator is None and len(learner.columns.panels):
             conjunctions = ConjunctionWeakLearner(
@@ -442,6 +455,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         self._columns, self._stumps = [None] * len(self.estimators_), None
         if self.estimators_[0]._stumps is not None:
             tests = [booster._stumps for booster in self.estimators_]
+            # Stumps of all games vote in one pass over the bits of new samples.
             self._stumps = tests_of_games(tests)
 
     def _fit_game(self, data, game, schedule, seed):
@@ -473,6 +487,8 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         learner, codes = data.learner, data.learner.codes
         share = calibration_share(len(codes))
         train, test = stratified_split(codes, share, rng)
+        # Fewer samples may be too hard for the weak learner: failures do not end this
+        # game.
         schedules = [replace(schedule, weak_failure="abort")]
         folds, seed = [(train, test[:N_CALIBRATION])], draw_seed(rng)
         (margins,), _tested = held_out_margins(

@@ -4,6 +4,17 @@ The schedule fixes what is assumed of the weak hypotheses. The state holds the v
 the hypotheses and a record of every round. Held-out samples may end boosting early.
 """
 
+# A round, until `BoostingState.is_over`:
+# 1. `plan` sets k, the number of rounds, and gamma, the edge that is assumed.
+# 2. `MajorityVotes.weights` weighs the samples by their states.
+# 3. `fit_weak_hypothesis` fits a hypothesis to these weights and judges it.
+# 4. One without an edge is a fair coin, another plan, or an error (`has_failed`).
+# 5. `add_round` records the round and counts the votes.
+# Invariant (thesis, Lemma 2.2.2): while edges are at least gamma, the average potential
+# does not rise. Before the first round it is the error that is planned for, after the
+# last one the training error. Edges are float64 and exact up to rounding, hence
+# EDGE_TOLERANCE. `play_compiled` plays all rounds at once, with the same bits.
+
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import partial
@@ -165,6 +176,7 @@ class BoostingState:
     def plan(self):
         """Set the number of rounds and the edge assumed of the rounds to come."""
         schedule, votes = self.schedule, self.votes
+        # A given number of rounds: gamma is given, or follows the edges of each round.
         if schedule.n_rounds is not None:
             if not self.plans:
                 self.k = schedule.n_rounds
@@ -172,6 +184,7 @@ class BoostingState:
                 self.plans.append((0, self.k, self.gamma))
             elif schedule.gamma is None:
                 self.gamma, _edge = self.measured_gamma()
+        # A given edge: as many rounds as the target error needs, planned once.
         elif schedule.gamma is not None:
             if not self.plans:
                 self.gamma = schedule.gamma
@@ -289,6 +302,7 @@ class BoostingState:
             elif trial.has_edge():
                 self.hypotheses.append(hypothesis)
             self.votes.count_round(trial.has_edge())
+        # The loop of `boost` goes on from here, and finds that the game is over.
         self.votes.correct[:] = played.right
         self.best_failure, self.failed_edge = played.best_failure
         if self.votes.n_rounds < self.k:

@@ -3,6 +3,14 @@
 All sums of weights are exact, as for `BooleanStump`.
 """
 
+# The search goes by length. The beam holds conjunctions of one length, as bits of the
+# samples that satisfy them. For each of them and each feature `ClassSums` adds up the
+# weights of every class where both hold; negations follow by subtraction. The best
+# extension is compared with the best so far, and the next beam takes those with the
+# largest gains, each set of literals once. Sums are int64, or Python's integers where
+# 64 bits may not hold them, so ties are exact: the shorter conjunction wins, then the
+# first.
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,6 +88,7 @@ def best_conjunction(columns, signs, weights, max_literals):
     sides = sums.totals.argmax(), sums.totals.argmax()
     beam = Beam.of_constant(columns, sums.totals)
     for length in range(1, min(max_literals, n_features) + 1):
+        # Of shape (n_classes, n_conjunctions, 2 n_features): features, then negations.
         covered = sums.of_extensions(beam)
         gains = sums.gains(covered)
         beam.exclude_repeated(gains)

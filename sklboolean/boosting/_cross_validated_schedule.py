@@ -4,6 +4,14 @@ On clean majorities the boldest assumptions win. Where classes overlap, hypothes
 be judged on samples that they were not trained on. No schedule is best for all data.
 """
 
+# Each candidate changes gamma, or holds samples out. All candidates play the same folds
+# with the same seeds. The score is the accuracy, by weight, of votes that did not train
+# on a sample. The choice goes from the cheapest to the most expensive:
+# 1. the candidates, with the first weak learner and the first kind of games;
+# 2. other weak learners, which must be better by more than a standard error;
+# 3. other games of classes, which must be better at all.
+# The held-out margins of the choice also calibrate probabilities and show wrong labels.
+
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -126,6 +134,7 @@ class CrossValidatedSchedule(BoostingSchedule):
         """
         schedules = self._schedules(schedule)
         first = learners[0]
+        # A class of one sample cannot be both trained on and tested.
         if first.n_classes == 2 and np.bincount(first.codes).min() < 2:
             name = next(iter(schedules))
             return Choice(first, games[0], name, schedules[name])

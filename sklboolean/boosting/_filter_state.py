@@ -6,6 +6,17 @@ depends on the samples before it and on its number, but not on how the stream is
 into chunks, nor on the number of workers.
 """
 
+# A round accepts a sample with the probability ``weight of its state / largest weight
+# of a state in this round``. It ends
+# * with a hypothesis, when `batch_size` samples are accepted: the first ones train it,
+#   the others test it; or
+# * without one, when too many are rejected for each that is accepted. Then the weights
+#   are so small that a fair coin costs no more (Lemma 2.3.8).
+# Random numbers belong to the number of a sample (`random_words`), so cutting the
+# stream into other pieces, or counting votes in other processes, changes nothing. Votes
+# are int64 counts of `MajorityVotes`; n_seen and n_accepted have one number for each
+# round.
+
 from copy import copy
 from dataclasses import dataclass
 from itertools import islice

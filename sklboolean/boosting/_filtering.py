@@ -1,5 +1,9 @@
 """Boosting by majority on a stream: each round trains on the samples it accepts."""
 
+# The estimator checks chunks and hands them to a `FilterState`, which is all that a
+# stream has learned. `fit` makes a stream by drawing samples with replacement;
+# `partial_fit` shows a finished copy of the state and keeps the state itself.
+
 from itertools import count
 
 import numpy as np

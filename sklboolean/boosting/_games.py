@@ -4,6 +4,10 @@ Such votes choose the schedule, calibrate probabilities and show the quality of 
 Several classes may be several games, of two classes each.
 """
 
+# Of n classes "ovr" plays n games, each on all samples, and "ovo" n (n - 1) / 2, each
+# on the samples of two classes. A fold trains on its samples and votes on the others.
+# Its margins are in the order of the samples of the user, NaN where no fold tests.
+
 from dataclasses import dataclass
 from numbers import Integral
 
@@ -184,6 +188,7 @@ def margins_of_fold(weak_learner, games, schedule, train, test, seed):
         learner, samples = fold, slice(None)
         if game is not None:
             learner, samples = part_of_game(fold, game)
+        # None of the training samples is of these two classes.
         if not len(learner.codes):
             votes.append(np.zeros((len(test), 2), dtype=np.int64))
             continue

@@ -14,6 +14,12 @@ half of them underflow for large k. A fair coin stands for each round without a
 hypothesis.
 """
 
+# All functions work on the levels ``2 r + t``, int arrays, and on logarithms in
+# float64. A weight is C(n, m) (1/2 + gamma)^m (1/2 - gamma)^(n - m) for n votes to come
+# and m missing ones; a potential is the sum of these up to m (thesis, section 2.2).
+# Numbers of rounds are found by doubling, then by halving where the potential can cross
+# the error.
+
 import numpy as np
 from scipy.special import betaincc, betaincinv, gammaln, logsumexp
 from sklearn.utils import check_scalar

@@ -1,5 +1,15 @@
 """Online boost-by-majority: every sample passes through all weak learners once."""
 
+# A sample passes through learners 0 to N - 1 (Beygelzimer, Kale, Luo, Algorithm 1):
+# 1. learner i gets the weight of the state (i, number of correct votes before it),
+#    relative to the heaviest state, so that it lies in [0, 1];
+# 2. it votes, -1 or 1, and 0 while it has seen nothing;
+# 3. it learns the sample with that weight, or as often as a random number says.
+# The default learners are averaged perceptrons in one array, which compiled code moves
+# sample by sample (`BitGame`). Other classifiers learn a batch at a time
+# (`OnlineGame`). Random numbers belong to positions of the stream; how it is cut
+# changes nothing.
+
 from copy import deepcopy
 from inspect import signature
 
@@ -205,6 +215,8 @@ class OnlineGame:
         n_correct = votes.copy()
         for i, learner in enumerate(self.learners):
             weights = sample_weight * online_weights(k, i, self.gamma, n_correct)
+            # A weight of 0.3 shows the sample with probability 0.3, one of 1.3 once or
+            # twice.
             if uniform.size:
                 weights = np.floor(weights + uniform[:, i])
             vote = learner.vote_and_learn(samples, signs, weights)

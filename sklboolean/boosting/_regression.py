@@ -1,5 +1,10 @@
 """Boosting by majority for real values: agreement up to delta, and the median."""
 
+# Correct means: the error is at most delta. So a regressor is a hypothesis with two
+# outcomes, and the rounds are those of `boost` with one class, "correct". If more than
+# half of the regressors are correct on a sample, their median is within delta of its
+# target (thesis, section 2.4.3). delta is fixed by the first regressor unless given.
+
 from functools import partial
 
 import numpy as np
@@ -217,6 +222,8 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
                 raise ValueError(f"y must contain real numbers, not {y.dtype}.")
             X, y, weights, _kept = drop_zero_weight(base, X, y, sample_weight)
             schedule = self._plan(params, gamma, n_rounds, weights, len(y))
+            # The tolerance is such that the first regressor has more than the assumed
+            # edge.
             first_edge = max(FIRST_EDGE, (gamma or 0) / CAUTION)
             total = float(len(y) if weights is None else weights.sum())
             n_draws = number_of_draws(base, params)

@@ -1,5 +1,9 @@
 """Schedules: what is assumed of weak hypotheses, and how they are fitted."""
 
+# A schedule is what the user sets. Checked and completed by the number of rounds it
+# becomes a `Schedule`, which the rounds read, or a `FilterPlan`. Parameters of version
+# 0.2 are put into a new schedule one after the other, in the order in which they come.
+
 from sklearn.base import BaseEstimator
 
 from sklboolean._core.parameters import check_choice, check_integer, check_real

@@ -4,6 +4,14 @@ All sums of weights are exact, whatever the weights, so ties are broken the same
 every processor and in every order of the samples.
 """
 
+# A column is 32 samples in a word, 16 features side by side (panels), or a list of the
+# samples where it is true, whichever is smaller. The sum of the weights of each class
+# where a feature is true, minus that of the first class, decides about the stump:
+# * int16 weights (15 bits) need one pass over the columns for each class but one;
+# * float64 weights are integers times a power of two. Each digit in base 2**15 needs a
+#   pass, and the sums of the digits are put together as int64 or Python's integers.
+# So sums are exact, and the best stump does not depend on the order of the samples.
+
 from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -341,6 +349,7 @@ def stump_of(sums):
     """Find the best stump by the sums of the weights."""
     inside, totals, total = sums
     outside = totals[:, np.newaxis] - inside
+    # What the heaviest class on either side weighs more than the first class.
     gains = inside.max(axis=0) + outside.max(axis=0)
     feature, gain = int(gains.argmax()), totals.max()
     if gains[feature] > gain:

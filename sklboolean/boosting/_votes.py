@@ -3,6 +3,12 @@
 Several classes can be games of two classes, each with votes of its own.
 """
 
+# The state of a sample is r, its correct votes, or 2 r + t with several classes, where
+# t counts votes for wrong classes other than the strongest. Weights and potentials
+# depend on the state only: they are computed once for each state that occurs, and
+# looked up. The counts are int64 of shape (n_samples,); wrong votes int32 (n_samples,
+# n_classes).
+
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -179,6 +185,8 @@ class MajorityVotes:
         if counts is None:
             counts = self.state_counts()
         if self.n_aborted:
+            # The number of heads is binomial: its distribution is folded into the
+            # levels.
             coins = np.zeros(2 // unit * self.n_aborted + 1)
             heads = np.arange(self.n_aborted + 1)
             coins[:: 2 // unit] = np.exp(log_binomial_pmf(heads, self.n_aborted, 0.0))
@@ -220,6 +228,7 @@ class MajorityVotes:
         acceptance = float(shares @ relative)
         if acceptance == 0:  # all is decided, or what is open has no weight
             return RoundWeights(table, None, self.sample_weight)
+        # Weights that rounding makes 0 are below 2**-27 of the largest.
         table[occur] = np.rint(STEPS * relative) / STEPS
         mean = float(np.exp(log_largest)) * acceptance
         weights = RoundWeights(
@@ -228,6 +237,8 @@ class MajorityVotes:
         if not measured:
             return weights
         has_weight = relative > 0
+        # The distribution of the round over states, and its divergence from the
+        # samples.
         drawn = shares[has_weight] * relative[has_weight] / acceptance
         divergence = float(drawn @ np.log(relative[has_weight] / acceptance))
         if self.n_aborted:

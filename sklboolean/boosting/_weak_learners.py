@@ -5,6 +5,14 @@
 distribution to it by sample weights or by resampling.
 """
 
+# A learner holds its training samples. `fit` gets weights and returns a hypothesis in a
+# form of its own, `predict_codes` its class numbers on the training samples, and
+# `votes` counts votes on other samples. There are two ways to present a distribution:
+# * weights, for learners that take them: multiplied by a power of two, so that their
+#   sum stays near that of the samples and penalties of the learner keep their meaning;
+# * samples drawn with replacement in proportion to them (`n_draws` of them).
+# Compiled learners get int16 weights by states, and know the edge of a hypothesis.
+
 from copy import copy
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -342,6 +350,7 @@ class ClassifierWeakLearner:
         scaled = scale_to(self.total, weights)
         if weights.all():
             return fit_labels(base, X, self.y, seed, scaled), None
+        # Samples without weight are left out: not every estimator ignores them.
         samples = np.flatnonzero(weights)
         X_shown = take_samples(base, X, samples, samples)
         model = fit_labels(base, X_shown, self.y[samples], seed, scaled[samples])
@@ -404,6 +413,7 @@ class RegressorWeakLearner:
         model = fit_clone(
             self.estimator, self.X[samples], self.y[samples], seed, shown_weights
         )
+        # The first regressor sets the tolerance: a quantile of its own errors.
         if self.delta is None:
             least = least_tolerance(self._errors(model), weights, self.share)
             self.delta = max(least, float(ROUNDING * np.abs(self.y).max()))
