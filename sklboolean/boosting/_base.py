@@ -187,18 +187,16 @@ class BaseMajorityVote(
         if self._stumps is None:
             return Members("votes", lambda X: self._vote_shares(self._check_X(X)))
         boosters = [self] if self._games is None else self.estimators_
-        terms_by_game = [
+        outputs = [
             votes_of_stumps(booster.estimators_, booster.classes_)
             for booster in boosters
         ]
-        terms = list(
-            dict.fromkeys(term for votes, _ in terms_by_game for term in votes)
-        )
-        intercepts = np.concatenate([intercepts for _, intercepts in terms_by_game])
+        terms = list(dict.fromkeys(term for votes, _ in outputs for term in votes))
+        intercepts = np.concatenate([intercepts for _, intercepts in outputs])
         rows = [
-            [votes.get(term, np.zeros(len(intercepts_of_game)))[k] for term in terms]
-            for votes, intercepts_of_game in terms_by_game
-            for k in range(len(intercepts_of_game))
+            [votes.get(term, np.zeros(len(constant)))[k] for term in terms]
+            for votes, constant in outputs
+            for k in range(len(constant))
         ]
         counts = [max(1, len(booster.estimators_)) for booster in boosters]
         return WeightedSum(
@@ -288,9 +286,9 @@ def votes_of_stumps(stumps, classes):
     votes, constant = {}, np.zeros(len(codes))
     for stump in stumps:
         rules = stump._formula()
-        has_its_labels = codes.keys() >= {rules.default, *rules.labels}
+        is_known = codes.keys() >= {rules.default, *rules.labels}
         require(
-            has_its_labels and len(codes) == len(classes),
+            is_known and len(codes) == len(classes),
             "classes_ lacks or repeats a label",
         )
         constant[codes[rules.default]] += 1

@@ -378,14 +378,12 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
                 "has two. Set early_stopping=False."
             )
         weights = learner.sample_weight
-        codes, held_out_weights = (
-            learner.codes[held_out],
-            None if weights is None else weights[held_out],
-        )
+        weights = None if weights is None else weights[held_out]
         samples = take_samples(learner.estimator, learner.X, held_out, train)
         validation = Validation(
-            samples, codes, learner.n_classes, held_out_weights, self._patience()
-        )
+            samples, learner.codes[held_out], learner.n_classes, weights,
+            self._patience(),
+        )  # fmt: skip
         return validation, learner.take(train, learner.codes[train], self.classes_)
 
     def _choose(self, data, schedule, chooser, rng, n_samples):

@@ -383,10 +383,7 @@ class OnlineState:
         self.n_samples, self.n_mistakes = self.n_samples + len(codes), int(n_mistakes)
         new = votes / len(self.games[0].n_shown), codes, sample_weight
         self.hold_out(
-            *(
-                np.concatenate(old_and_new)
-                for old_and_new in zip(self.held_out, new, strict=True)
-            )
+            *(np.concatenate(both) for both in zip(self.held_out, new, strict=True))
         )
 
     def margins(self, samples):
@@ -597,19 +594,13 @@ class OnlineBoostByMajority(
             self._run_epochs(state, X, codes, weights, rng, self.max_iter, progress)
             # The probabilities: a second booster scores samples that it does not learn.
             second, n_epochs = self._init_state(rng), max(1, self.max_iter // 2)
-            train_index, test_index = stratified_split(codes, 0.25, rng)
-            self._run_epochs(
-                second,
-                X[train_index],
-                codes[train_index],
-                weights[train_index],
-                rng,
-                n_epochs,
-            )
-            test_index = test_index[:N_HELD_OUT]
-            if len(test_index):
-                margins = self._margins(second, X[test_index])
-                state.hold_out(margins, codes[test_index], weights[test_index])
+            train, test = stratified_split(codes, 0.25, rng)
+            learned = X[train], codes[train], weights[train]
+            self._run_epochs(second, *learned, rng, n_epochs)
+            test = test[:N_HELD_OUT]
+            if len(test):
+                margins = self._margins(second, X[test])
+                state.hold_out(margins, codes[test], weights[test])
             self._store(state)
             progress.finish()
         return self
@@ -795,14 +786,8 @@ class OnlineBoostByMajority(
 
     def _margins(self, state, X):
         """Compute the margins of checked samples."""
-        margins_by_block = [
-            state.margins(samples) for _, samples in state.parts(X, X.shape[0])
-        ]
-        return (
-            margins_by_block[0]
-            if len(margins_by_block) == 1
-            else np.concatenate(margins_by_block)
-        )
+        margins = [state.margins(samples) for _, samples in state.parts(X, X.shape[0])]
+        return margins[0] if len(margins) == 1 else np.concatenate(margins)
 
     def _formula(self):
         return Members("votes", lambda X: self._vote_shares(self._check_X(X)))

@@ -188,20 +188,16 @@ class StumpWeakLearner:
 
     def take(self, samples, codes, classes):
         """Make the weak learner of some of the samples, with these classes."""
-        selected, weights = copy(self), self.sample_weight
-        selected.codes, selected.classes, selected.n_classes = (
-            codes,
-            classes,
-            len(classes),
-        )
-        selected.signs, selected.drawn = class_signs(codes, len(classes)), []
+        subset, weights = copy(self), self.sample_weight
+        subset.codes, subset.classes, subset.n_classes = codes, classes, len(classes)
+        subset.signs, subset.drawn = class_signs(codes, len(classes)), []
         if len(samples) < len(self.codes):
-            selected.X = self.X[samples]
-            selected.columns = StumpColumns.from_boolean(
-                selected.X, self.n_features, dense=len(self.columns.panels) > 0
+            subset.X = self.X[samples]
+            subset.columns = StumpColumns.from_boolean(
+                subset.X, self.n_features, dense=len(self.columns.panels) > 0
             )
-            selected.sample_weight = None if weights is None else weights[samples]
-        return selected
+            subset.sample_weight = None if weights is None else weights[samples]
+        return subset
 
     def plays(self, schedule):
         """Test if all rounds of a schedule can be played by compiled code."""

@@ -245,7 +245,9 @@ def test_bits_are_predicted_by_trees_and_a_perceptron(n_classes):
     X = (rng.random((200, 8)) < 0.4).astype(float)
     y = np.minimum(X[:, :3].sum(axis=1).astype(int), n_classes - 1)
     for data in (X, sparse.csr_array(X)):
-        both = QueryByCommittee(max_queries=30, random_state=0).fit(data, y)
+        both = QueryByCommittee(
+            n_members=5, batch_size=5, max_queries=25, random_state=0
+        ).fit(data, y)
         trees = clone(both).set_params(final_estimator=None).fit(data, y)
         assert_array_equal(both.query_indices_, trees.query_indices_)
         assert trees.estimator_ is None

@@ -266,7 +266,6 @@ def representations(X):
         "float64": X.astype(np.float64),
         "Fortran order": np.asfortranarray(X),
         "list": X.tolist(),
-        "CSR": sparse.csr_array(X),
         "CSC": sparse.csc_matrix(X),
         "pandas": pd.DataFrame(X, columns=names),
         "pandas bool": pd.DataFrame(X.astype(bool), columns=names),
@@ -274,8 +273,11 @@ def representations(X):
     }
 
 
-@pytest.mark.parametrize("base", [None, TREE], ids=str)
-@pytest.mark.parametrize("parameters", [{"gamma": 0.05}, {"gamma": "auto"}], ids=str)
+@pytest.mark.parametrize(
+    ("base", "parameters"),
+    [(None, {"gamma": "auto"}), (TREE, {"gamma": 0.05})],
+    ids=str,
+)
 def test_model_is_one_whatever_holds_the_bits(base, parameters):
     X, y = noisy_majority(120)
     model = BoostByMajority(
@@ -298,13 +300,9 @@ def test_model_is_one_whatever_holds_the_bits(base, parameters):
     "base", [None, DecisionTreeClassifier(max_depth=2, splitter="random")]
 )
 def test_random_state_repeats_and_jobs_do_not_matter(base):
-    X, y = noisy_majority(150)
-    model = BoostByMajority(
-        base,
-        n_estimators=9,
-        schedule=BoostingSchedule(sampling="resample"),
-        random_state=0,
-    )
+    X, y = noisy_majority(90)
+    schedule = CrossValidatedSchedule(["fixed", "measured"], sampling="resample", cv=2)
+    model = BoostByMajority(base, n_estimators=5, schedule=schedule, random_state=0)
     first = clone(model).fit(X, y)
     for again in (clone(model), clone(model).set_params(n_jobs=2)):
         again.fit(X, y)

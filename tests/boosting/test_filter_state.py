@@ -240,7 +240,8 @@ def test_jobs_do_not_matter(backend, n_jobs):
     assert plain.n_rounds > 10
 
 
-def test_jobs_share_boards_of_many_labels():
+@pytest.mark.slow
+def test_jobs_share_counts_of_many_labels():
     """Joblib hands large arrays to processes for reading only."""
     rng = np.random.default_rng(0)
     y = rng.integers(40, size=30_000)

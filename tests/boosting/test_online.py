@@ -131,7 +131,9 @@ def error_of(model, X, y, n_train):
     return 1 - model.score(X[n_train:], y[n_train:])
 
 
-@pytest.mark.parametrize("sampling", ["weight", "reject"])
+@pytest.mark.parametrize(
+    "sampling", ["weight", pytest.param("reject", marks=pytest.mark.slow)]
+)
 def test_vote_is_right_where_noise_defeats_its_base(sampling):
     errors = []
     for seed in range(3):
