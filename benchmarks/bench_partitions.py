@@ -4,9 +4,7 @@
 
 * Accuracy on the test part for 1, 2, 4 and 8 partitions, beside `fit` on all rows in
   one place, and what 2, 4 and 8 lose on it at most; 1 partition is `fit` with
-  ``shuffle=False``. Rows are dealt out in turn after one shuffle. For KernelPerceptron
-  on a9a also what comes of training anew from the support rows of the partitions,
-  without their coefficients.
+  ``shuffle=False``. Rows are dealt out in turn after one shuffle.
 * Bytes moved for each partition and epoch: pickled arguments and results of the tasks.
   The rows do not count: the partitions are callables that load them.
 * The cost model: seconds of an epoch on S workers are compute / S, S times the bytes
@@ -32,7 +30,6 @@ import numpy as np
 from _timing import print_header, print_table, timed
 from _workloads import linear_labels, load_part, zipf_rows
 from joblib.parallel import ThreadingBackend
-from scipy import sparse
 from sklearn.base import clone
 
 from sklboolean import (
@@ -40,7 +37,6 @@ from sklboolean import (
     BooleanStump,
     BoostByMajority,
     ConjunctionLogisticRegression,
-    KernelPerceptron,
     RuleClassifier,
     Winnow,
 )
@@ -50,6 +46,7 @@ SHARES = (1, 2, 4, 8)
 BIT_SHARES, N_BITS, N_LITERALS = (8, 64), 100, 2
 WORKERS = (1, 2, 4, 8, 16, 64, 250, 1000)
 BANDWIDTH = 1.25e9  # bytes a second: 10 gigabit
+LEARNERS = {"AveragedPerceptron": AveragedPerceptron(), "Winnow": Winnow()}
 TABLES = {}  # what the loaders read
 MOVED = []  # (sent, returned) by batch; appending is safe among threads
 
@@ -105,14 +102,6 @@ def shuffled(X, y):
     return X[order], y[order]
 
 
-def learners_for(name):
-    """Return the learners by name."""
-    learners = {"AveragedPerceptron": AveragedPerceptron(), "Winnow": Winnow()}
-    if not name.startswith("newsgroups"):
-        learners["KernelPerceptron"] = KernelPerceptron()
-    return learners
-
-
 def measure(name, learner):
     """Return accuracies in percent (fit first), and the traffic by partitions."""
     X, y, X_test, y_test = TABLES[name]
@@ -134,20 +123,6 @@ def measure(name, learner):
             seconds / model.n_iter_,
         )  # fmt: skip
     return accuracies, traffic
-
-
-def from_rows_alone(name, learner, n_parts):
-    """Return the accuracy in percent of training anew from the support rows of all."""
-    X_test, y_test = TABLES[name][2:]
-    kept = []
-    for load in loaders(name, n_parts):
-        X, y = load()
-        support = clone(learner).fit(X, y).support_
-        kept.append((X[support], y[support]))
-    rows, labels = zip(*kept, strict=True)
-    stack = sparse.vstack if sparse.issparse(rows[0]) else np.vstack
-    model = clone(learner).fit(stack(rows), np.concatenate(labels))
-    return 100 * model.score(X_test, y_test)
 
 
 def state_bytes(name, learner):
@@ -228,35 +203,26 @@ def main(arguments=None):
     load_tables(options.data, options.quick)
     accuracy_rows, byte_rows, model_rows = [], [], []
     for name in TABLES:
-        for learner_name, learner in learners_for(name).items():
+        for learner_name, learner in LEARNERS.items():
             accuracies, traffic = measure(name, learner)
             loss = f"{accuracies[0] - min(accuracies[2:]):+.2f}"
             cells = [f"{a:.2f}" for a in accuracies]
             accuracy_rows.append((name, learner_name, *cells, loss))
-            linear = learner_name != "KernelPerceptron"
-            if not linear:
-                learner.set_params(random_state=0)
-                alone = [from_rows_alone(name, learner, n) for n in SHARES[1:]]
-                loss = f"{accuracies[0] - min(alone):+.2f}"
-                cells = "", "", *(f"{a:.2f}" for a in alone)
-                accuracy_rows.append((name, "support rows alone", *cells, loss))
-            size = state_bytes(name, learner) if linear else None
+            size = state_bytes(name, learner)
             for n_parts, (sent, returned, _) in traffic.items():
-                model = f"{size / 1e3:.0f}" if linear else ""
-                cells = f"{sent / 1e3:.0f}", f"{returned / 1e3:.0f}", model
+                cells = [f"{n / 1e3:.0f}" for n in (sent, returned, size)]
                 byte_rows.append((name, learner_name, n_parts, *cells))
-            if linear:
-                compute, mixing = traffic[1][2], seconds_of_mixing(size)
-                model_rows.append(
-                    (
-                        name, learner_name, f"{1e3 * compute:.1f}",
-                        *(
-                            f"{1e3 * epoch_seconds(compute, size, mixing, s):.1f}"
-                            for s in WORKERS
-                        ),
-                        f"{(compute / (2 * size / BANDWIDTH + mixing)) ** 0.5:.1f}",
-                    )
-                )  # fmt: skip
+            compute, mixing = traffic[1][2], seconds_of_mixing(size)
+            model_rows.append(
+                (
+                    name, learner_name, f"{1e3 * compute:.1f}",
+                    *(
+                        f"{1e3 * epoch_seconds(compute, size, mixing, s):.1f}"
+                        for s in WORKERS
+                    ),
+                    f"{(compute / (2 * size / BANDWIDTH + mixing)) ** 0.5:.1f}",
+                )
+            )  # fmt: skip
     parts = [f"{n} parts" for n in SHARES]
     print_table(
         "Accuracy in percent on the test part",

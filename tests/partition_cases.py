@@ -7,12 +7,12 @@ __all__ = ["joined", "partitioned", "parts_of"]
 
 
 @st.composite
-def partitioned(draw, least=1):
+def partitioned(draw):
     """Draw some partitions of a few rows, labelled at random."""
     n_features = draw(st.integers(1, 6))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     parts = []
-    for _ in range(draw(st.integers(least, 4))):
+    for _ in range(draw(st.integers(1, 4))):
         n_samples = draw(st.integers(1, 8))
         X = rng.integers(0, 2, (n_samples, n_features))
         parts.append((X, rng.integers(0, 2, n_samples)))

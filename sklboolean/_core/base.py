@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import (
@@ -26,17 +25,9 @@ from sklboolean._core.damage import labels_of
 from sklboolean._core.labels import (
     check_two_classes,
     encode_classes,
-    given_classes,
     known_classes,
 )
 from sklboolean._core.parameters import flat_params, refuse_changed_params
-from sklboolean._core.partitions import (
-    common_schema,
-    describe_partition,
-    load_partition,
-    open_partitions,
-    prefix_errors,
-)
 from sklboolean._core.progress import (
     SILENT,
     CallbackSupportMixin,
@@ -49,7 +40,7 @@ from sklboolean._core.weights import checked_weights, class_weights
 
 # The life cycle of a fit. `IncrementalClassifier`: check, encode the labels, train a
 # copy of the state, store it. `OnlineClassifier` adds epochs, warm starts, sizes of
-# updates, partitions and calibration; its `_learn` is the order of all of it. A
+# updates and calibration; its `_learn` is the order of all of it. A
 # subclass only trains states. Invariant: an estimator is either as it was before the
 # call or wholly fitted (`restore_on_error`), and a state that is stored is not changed.
 @contextmanager
@@ -282,17 +273,14 @@ class IncrementalClassifier(TableScoreMixin, ClassifierMixin, BaseEstimator):
 class OnlineClassifier(
     CallbackSupportMixin, DecisionClassifierMixin, IncrementalClassifier
 ):
-    """An incremental classifier with epochs, warm starts, calibration and partitions.
+    """An incremental classifier with epochs, warm starts and calibration.
 
     Besides the methods of `IncrementalClassifier` a subclass defines
-    ``_check_class_weights(weights)``, ``_scores(state, data, samples)`` and
-    ``_check_partitions()``;
+    ``_check_class_weights(weights)`` and ``_scores(state, data, samples)``;
     ``_train(state, data, codes, weights, samples=None, one_pass=False,
     progress=SILENT)`` returns the trained state and its `History`. ``weights``, one for
     each sample or None, are the sizes of updates; ``samples`` are the numbers of those
-    to train on; each epoch is a step of ``progress``. States have
-    ``average(states, updates, n_samples)``, which merges the states that an epoch over
-    partitions made of it.
+    to train on; each epoch is a step of ``progress``.
 
     The scores are calibrated on samples that were scored before training on them. In
     a stream the model itself scores them. Otherwise a second model is trained on a
@@ -304,12 +292,8 @@ class OnlineClassifier(
 
     def _learn(self, X, y, classes, sample_weight, *, resume, one_pass=False):
         data, codes = self._check_Xy(X, y, classes, resume=resume)
-        weights = samples = held_out = None
-        if sample_weight is not None:
-            sample_weight = checked_weights(sample_weight, len(codes))
-            weights, samples = sample_weight, np.flatnonzero(sample_weight)
-        if self.class_weight is not None:
-            weights = self._update_sizes(codes, sample_weight, one_pass)
+        weights, samples, sample_weight = self._weigh(codes, sample_weight, one_pass)
+        held_out = None
         if resume and one_pass:
             held_out = self._progressive_scores(data, codes, samples, sample_weight)
         state = self._state.copy() if resume else self._init_state()
@@ -328,7 +312,26 @@ class OnlineClassifier(
         self._calibrate(held_out, resume and one_pass)
         progress.finish()
 
-    def _update_sizes(self, codes, sample_weight, one_pass=False):
+    def _weigh(self, codes, sample_weight, one_pass):
+        """Check the weights of samples, and apply those of classes.
+
+        Returns
+        -------
+        weights : ndarray of shape (n_samples,) or None
+            Sizes of updates.
+        samples : ndarray of int or None
+            Numbers of the samples to train on.
+        sample_weight : ndarray of shape (n_samples,) or None
+        """
+        weights = samples = None
+        if sample_weight is not None:
+            sample_weight = checked_weights(sample_weight, len(codes))
+            weights, samples = sample_weight, np.flatnonzero(sample_weight)
+        if self.class_weight is not None:
+            weights = self._update_sizes(codes, sample_weight, one_pass)
+        return weights, samples, sample_weight
+
+    def _update_sizes(self, codes, sample_weight, one_pass):
         """Compute the size of each sample's update from ``class_weight``."""
         if one_pass and self.class_weight == "balanced":
             raise ValueError(
@@ -344,122 +347,9 @@ class OnlineClassifier(
         sizes = self._check_class_weights(by_class)[codes]
         return sizes if sample_weight is None else sizes * sample_weight
 
-    @with_callbacks
-    def fit_partitions(self, partitions, classes=None) -> Self:
-        """Fit the classifier to samples that are stored in several places.
-
-        In each epoch every partition is trained from the same state, in its own order,
-        as one joblib task; then the states are averaged. One partition gives the model
-        of ``fit`` in the order of the samples. The model depends neither on the number
-        of jobs nor on joblib's backend.
-
-        Parameters
-        ----------
-        partitions : iterable
-            Pairs (X, y) or triples (X, y, sample_weight) as for ``fit``, callables that
-            load and return one, or objects with such a method ``compute``, such as
-            Dask's delayed ones. A pair or triple of arrays or data frames of Dask is
-            read as their partitions. Callables are loaded where the task runs, once for
-            each epoch and once before; they must load the same samples every time. One
-            partition, of those with the most classes the largest, is loaded once more
-            to calibrate the scores. Arrays are sent.
-        classes : array-like of shape (n_classes,), default=None
-            All labels that can occur; a partition may lack some. None: the labels that
-            are found.
-
-        Returns
-        -------
-        self : object
-            The fitted classifier.
-
-        Raises
-        ------
-        ValueError
-            For invalid parameters and data, with the number of the partition. The
-            classifier stays as it was.
-
-        Notes
-        -----
-        States are averaged with weights in proportion to the updates in each partition.
-        On separable samples the mistake bound of the perceptron then holds for the
-        mistakes weighted in the same way (McDonald, Hall, Mann 2010, Theorem 3). An
-        average over hypotheses covers all samples of all partitions, each with the
-        hypothesis that its partition had after it.
-
-        References
-        ----------
-        McDonald, Hall, Mann. "Distributed Training Strategies for the Structured
-        Perceptron". NAACL 2010, Figure 3 and Theorem 3.
-        """
-        with restore_on_error(self):
-            self._check_params()
-            self._check_partitions()
-            resume = self.warm_start and hasattr(self, "classes_")
-            sources = open_partitions(partitions)
-            classes = given_classes(self, classes, resume)
-            # One pool for all epochs, so that arrays are mapped or sent once.
-            with Parallel(n_jobs=getattr(self, "n_jobs", None)) as parallel:
-                infos = parallel(
-                    delayed(describe_partition)(clone(self), number, *source)
-                    for number, source in enumerate(sources)
-                )
-                infos = [info for info in infos if info.n_samples]
-                schema, self.classes_ = common_schema(self, infos, classes, resume)
-                schema.set_attributes(self)
-                params = self._resume_params()
-                if resume:
-                    self._check_resumable(params)
-                self._fitted_params = params
-                state = self._state.copy() if resume else self._init_state()
-                state, history = self._train_partitions(parallel, sources, infos, state)
-                self._store_epochs(state, history, resume)
-                best = max(infos, key=lambda info: (len(info.labels), info.n_samples))
-                task = delayed(_score_partition)(
-                    self._worker(best), state, best, *sources[best.number]
-                )
-                (held_out,) = parallel([task])
-            self._calibrate(held_out)
-        return self
-
-    def _worker(self, info):
-        """Copy what a task on a partition needs of this classifier."""
-        worker = clone(self).set_params(**self._in_given_order())
-        worker.classes_ = self.classes_
-        info.schema.set_attributes(worker)
-        return worker
-
-    # Iterative parameter mixing (McDonald, Hall, Mann 2010, Figure 3): each epoch
-    # trains every partition from the same state, and averages.
-    def _train_partitions(self, parallel, sources, infos, state):
-        """Run epochs over the partitions, averaging the states after each."""
-        n_samples = [info.n_samples for info in infos]
-        worker, history = self._worker(infos[0]), History()
-        progress = Progress(self, "epoch", self.max_iter)
-        for _ in range(self.max_iter):
-            results = parallel(
-                delayed(_train_partition)(worker, state, info, *sources[info.number])
-                for info in infos
-            )
-            states, mistakes, updates = zip(*results, strict=True)
-            state = state.average(states, updates, n_samples)
-            history.append(sum(mistakes), sum(updates))
-            progress.step(history.last)
-            if self._has_converged(history):
-                break
-        progress.finish()
-        return state, history
-
-    def _in_given_order(self):
-        """Name the parameters with which ``fit`` keeps the order of the samples."""
-        return {"shuffle": False}
-
     def _of_second_model(self):
         """Name parameters of the second model that differ."""
         return {"random_state": 0, "early_stopping": False}
-
-    def _has_converged(self, history):
-        """Whether more epochs would change nothing."""
-        return False
 
     def _store_epochs(self, state, history, resume, *, one_pass=False):
         mistakes, earlier = history.mistakes, self.mistakes_per_epoch_ if resume else []
@@ -529,36 +419,3 @@ class OnlineClassifier(
             weights = weights / weights.mean() if len(weights) else weights
             self.calibration_slope_, n_new = fit_slope(scores, codes, weights), 0
         self._held_out = held_out, n_new
-
-
-def _load_checked(worker, info, source):
-    """Load a partition in a task: data, codes, sample weights and sizes of updates."""
-    X, y, sample_weight = load_partition(*source)
-    data, y = worker._check_X(X, y, reset=False)
-    _, codes = encode_classes(y, worker.classes_)
-    info.check_n_samples(len(codes))
-    weights = samples = None
-    if sample_weight is not None:
-        sample_weight = checked_weights(sample_weight, len(codes))
-        weights, samples = sample_weight, np.flatnonzero(sample_weight)
-    if worker.class_weight is not None:
-        weights = worker._update_sizes(codes, sample_weight, one_pass=True)
-    return data, codes, weights, samples, sample_weight
-
-
-def _train_partition(worker, state, info, *source):
-    """Train one epoch on one partition, in a task of its own."""
-    with prefix_errors(info.number):
-        data, codes, weights, samples, _ = _load_checked(worker, info, source)
-        # Tasks may share the memory of the state, or have it read-only.
-        state, history = worker._train(
-            state.copy(), data, codes, weights, samples, one_pass=True
-        )
-        return state, history.mistakes[0], history.updates[0]
-
-
-def _score_partition(worker, state, info, *source):
-    """Score held-out samples of one partition, in a task of its own."""
-    with prefix_errors(info.number):
-        loaded = _load_checked(worker, info, source)
-        return worker._second_model_scores(state, *loaded, one_pass=False)

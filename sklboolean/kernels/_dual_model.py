@@ -19,7 +19,6 @@ from scipy import sparse
 
 from sklboolean.kernels._count_table import float_of_exact, rounding_slack
 from sklboolean.kernels._dual import Hypotheses
-from sklboolean.kernels._dual_mixing import TOO_LONG
 from sklboolean.kernels._evaluators import GramRows, make_evaluator
 
 # Scores are divided by a power of two if the largest possible one is not below this.
@@ -28,6 +27,10 @@ LARGEST_SCORE_EXPONENT = 1000
 CLEAR = 1024
 TINY = 2.0**-950  # covers terms that underflow, as in _dual.pyx
 PAIRS_AT_A_TIME = 2**22
+TOO_LONG = (
+    "The integer coefficients are too large to stay exact: too many samples for these "
+    "weights. Lower class_weight, sample_weight or max_iter, or use average=None."
+)
 
 
 def kernel_norms(evaluator, rows):

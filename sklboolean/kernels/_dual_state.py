@@ -25,8 +25,7 @@ from scipy import sparse
 
 from sklboolean._core.calibration import break_ties
 from sklboolean._core.damage import require
-from sklboolean.kernels._dual_mixing import TOO_LONG, mix_states
-from sklboolean.kernels._dual_model import DualModel
+from sklboolean.kernels._dual_model import TOO_LONG, DualModel
 
 
 @dataclass(frozen=True)
@@ -90,8 +89,6 @@ class DualState:
         Power of two: the coefficients are these integers divided by it.
     n_orders : int
         Number of hypotheses, trained in different orders, whose coefficients are added.
-    first_number : int or None
-        While partitions are trained: the number of their first sample.
     largest_diagonal : float or None
         Largest K(x, x) of a precomputed kernel.
     """
@@ -105,7 +102,6 @@ class DualState:
     n_seen: int = 0
     resolution: int = 1
     n_orders: int = 1
-    first_number: int | None = None
     largest_diagonal: float | None = None
 
     @classmethod
@@ -117,7 +113,7 @@ class DualState:
 
     def copy(self):
         """Copy the state for another training call; the arrays are never changed."""
-        return replace(self, first_number=None)
+        return replace(self)
 
     def __getstate__(self):
         # What `model` prepares is made again after loading.
@@ -210,10 +206,6 @@ class DualState:
         sums = {"coef": coef[:, needed], "coef_time_sums": time_sums[:, needed]}
         seen = {"update_history": history, "n_seen": n_seen}
         return replace(self, table=table, support=numbers[needed], **sums, **seen)
-
-    def average(self, states, updates, n_samples):
-        """Mix the states that one epoch over partitions made of this state."""
-        return mix_states(self, states, updates, n_samples)
 
     def check(self):
         """Check that arrays fit each other, before compiled loops read them."""

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import OnlineClassifier
 from sklboolean._core.deprecation import old_parameters
+from sklboolean._core.packed_partitions import PackedPartitionsMixin
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
@@ -20,7 +21,7 @@ from sklboolean._core.parameters import (
 )
 from sklboolean._core.progress import SILENT
 from sklboolean._core.validation import validate_boolean, validate_data_strict
-from sklboolean.kernels._dual_mixing import TOO_LONG
+from sklboolean.kernels._dual_model import TOO_LONG
 from sklboolean.kernels._dual_state import DualConfig, DualState
 from sklboolean.kernels._dual_training import RESOLUTION, UpdateRule
 from sklboolean.kernels._feature_shares import FeatureSharesMixin
@@ -35,7 +36,7 @@ LENGTHS = (3, 1)  # of conjunctions, for max_literals="auto"
 
 
 @old_parameters(**OF_KERNEL_PERCEPTRON)
-class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
+class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifier):
     """Perceptron over all conjunctions of Boolean features, with exact signs.
 
     It is a linear classifier whose features are conjunctions of the given ones: by
@@ -71,7 +72,7 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         that they give. More are slower and a little more accurate. For
         ``average="mean"`` without ``max_support``; otherwise, and in warm starts, there
         is one random order. 0: each pass is in the order of the samples, as it always
-        is in ``partial_fit`` and ``fit_partitions``.
+        is in ``partial_fit``.
     average : {"mean", "voted"} or None, default="mean"
         Which hypothesis predicts. "mean": the mean of the hypotheses after each sample.
         "voted": their majority vote, which is slower. None: the last hypothesis.
@@ -332,19 +333,13 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
                 "all samples at once. Use a kernel name or a callable."
             )
 
-    def _check_partitions(self):
-        problems = {
-            "kernel='precomputed'": self._is_precomputed(),
-            "average='voted'": self.average == "voted",
-            "max_support": self.max_support is not None,
-            "class_weight='balanced'": self.class_weight == "balanced",
-        }
-        for name, is_set in problems.items():
-            if is_set:
-                raise ValueError(
-                    f"fit_partitions cannot use {name}, which needs all samples in one "
-                    "stream. Use fit, or the default."
-                )
+    def _validate_boolean(self, X, y):
+        if self._is_precomputed():
+            raise ValueError(
+                "fit_partitions sends bits, which are no rows of a kernel matrix. Use "
+                "fit, or another kernel than 'precomputed'."
+            )
+        return super()._validate_boolean(X, y)
 
     def _check_resumable(self, params):
         super()._check_resumable(params)
@@ -444,9 +439,6 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         history = merge_histories(runs, held_out)
         return orders.add_up(runs, n_passes=len(history.mistakes)), history
 
-    def _in_given_order(self):
-        return {"n_orders": 0}
-
     def _of_second_model(self):
         return super()._of_second_model() | {"n_orders": min(1, self.n_orders)}
 
@@ -501,9 +493,6 @@ class KernelPerceptron(FeatureSharesMixin, OnlineClassifier):
         if last * max_iter * max(1, self.n_orders) * int(integers.max()) >= 2**62:
             raise ValueError(TOO_LONG)
         return state, integers
-
-    def _has_converged(self, history):
-        return not history.updates[-1]
 
     def _decision(self, state, table):
         return state.decision(table, n_jobs=self.n_jobs)

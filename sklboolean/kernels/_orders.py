@@ -19,10 +19,10 @@ from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import History
+from sklboolean._core.bits import as_csr, as_words
 from sklboolean._core.calibration import calibrated_loss
 from sklboolean._core.held_out import stratified_folds
 from sklboolean._core.progress import SILENT
-from sklboolean.kernels._dual_mixing import join_tables
 from sklboolean.kernels._dual_model import kernel_norms
 from sklboolean.kernels._dual_state import DualState
 from sklboolean.kernels._dual_training import (
@@ -70,7 +70,7 @@ class Layout:
         numbers = state.n_seen + np.arange(len(samples))
         numbers = np.concatenate([state.support, numbers])
         if state.table is not None:
-            table = join_tables([state.table, table], config.n_features)
+            table = stack_tables(state.table, table, config.n_features)
         evaluator = make_evaluator(config, table, n_jobs)
         rows = evaluator.layout(table, sparse.issparse(table))(table)
         return cls(evaluator, table, numbers, rows)
@@ -79,6 +79,14 @@ class Layout:
         """Compute sqrt(K(x, x)) of the last samples; 1 for 0."""
         norms = kernel_norms(self.evaluator, self.rows)
         return norms[len(norms) - n_samples :]
+
+
+def stack_tables(first, second, n_features):
+    """Stack two tables of Boolean samples in the form of the first."""
+    if not sparse.issparse(first):
+        return np.concatenate([first, as_words(second)])
+    rows = [first, as_csr(second, n_features)]
+    return sparse.csr_array(sparse.vstack(rows, format="csr"))
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,7 @@ from sklboolean.linear_model._loop import (
     shuffle,
     shuffle_blocks,
 )
+from sklboolean.linear_model._parameter_mixing import ParameterMixingMixin
 from sklboolean.linear_model._state import LinearState
 
 TERMS_AT_A_TIME = 2**26  # weights touched between two checks for an interrupt
@@ -57,7 +58,7 @@ VALIDATION_FRACTION = 0.1  # of the samples, for early stopping
 N_ITER_NO_CHANGE = 5  # passes after which early stopping gives up
 
 
-class BaseOnlineLinear(ExportMixin, OnlineClassifier):
+class BaseOnlineLinear(ExportMixin, ParameterMixingMixin, OnlineClassifier):
     """Base class of the online linear classifiers.
 
     A subclass has the parameters of `AveragedPerceptron` that are not about its update
@@ -102,23 +103,6 @@ class BaseOnlineLinear(ExportMixin, OnlineClassifier):
                 f"got the pair {self.margin}."
             )
         return float(pair[0]), float(pair[1])
-
-    def _check_partitions(self):
-        if self.average == "longest":
-            raise ValueError(
-                "average='longest' needs one stream, in which a hypothesis survives; "
-                "fit_partitions takes average='mean' or None."
-            )
-        if self.early_stopping:
-            raise ValueError(
-                "early_stopping=True holds out samples of one table: use fit, or set "
-                "max_iter."
-            )
-        if self.class_weight == "balanced":
-            raise ValueError(
-                "class_weight='balanced' needs the labels of all partitions at once; "
-                "give a dict of weights."
-            )
 
     def _check_X(self, X, y="no_validation", *, reset):
         """Check X (and y), make X Boolean if ``binarize`` asks for it, and pack it."""

@@ -17,6 +17,7 @@ from sklboolean import (
     BoostByMajority,
     ConjunctionLogisticRegression,
     ConjunctionRegressor,
+    KernelPerceptron,
     RuleClassifier,
 )
 from sklboolean.io import BitTable
@@ -36,6 +37,8 @@ MODELS = [
     RuleClassifier(binarize=1.5, max_literals=2, random_state=0),
     BoostByMajority(BooleanStump(binarize=1.5), n_estimators=9, random_state=0),
     BooleanSVC(binarize=1.5, class_weight="balanced"),
+    KernelPerceptron(average="voted", binarize=1.5, random_state=0),
+    KernelPerceptron(binarize=1.5, class_weight="balanced", random_state=0),
 ]
 RULES = RuleClassifier("labels", max_literals=1, random_state=0)
 every_model = pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
@@ -94,6 +97,8 @@ def test_partitions_that_are_refused_change_nothing():
     with pytest.raises(ValueError, match="All partitions are empty"):
         model.fit_partitions([(bits[:0], Y[:0])])
     assert vars(model) == before
+    with pytest.raises(ValueError, match="no rows of a kernel matrix"):
+        KernelPerceptron("precomputed").fit_partitions([(bits @ bits.T, Y)])
     with pytest.raises(ValueError, match="only stumps learn from"):
         BoostByMajority(DecisionTreeClassifier()).fit_partitions([(bits, Y)])
 

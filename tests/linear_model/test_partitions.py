@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import linear_model as oracles
-from oracles.kernels import plain_perceptron
 from parallel_cases import Delayed
 from partition_cases import partitioned
 from scipy import sparse
 from sklearn.base import clone
 
-from sklboolean import AveragedPerceptron, KernelPerceptron, Winnow
+from sklboolean import AveragedPerceptron, Winnow
 from sklboolean._core.partitions import TableSchema
 from sklboolean.datasets import make_disjunction, make_threshold
 from sklboolean.linear_model._state import LinearState, mixing_weights
@@ -286,13 +285,12 @@ def test_the_first_column_that_differs_is_named():
 
 
 @pytest.mark.parametrize("classes", [None, [0, 1]])
-@pytest.mark.parametrize("learner", [AveragedPerceptron(), plain_perceptron()])
-def test_a_loader_that_fails_is_numbered(learner, classes):
+def test_a_loader_that_fails_is_numbered(classes):
     def missing():
         raise FileNotFoundError("rows-1.parquet")
 
     with pytest.raises(FileNotFoundError, match="rows-1") as caught:
-        learner.fit_partitions([(X, Y), missing], classes)
+        AveragedPerceptron().fit_partitions([(X, Y), missing], classes)
     assert caught.value.__notes__ == ["This was partition 1."]
 
 
@@ -362,7 +360,7 @@ def test_empty_partitions_are_skipped(classes):
 
 @pytest.mark.parametrize(
     "model",
-    [AveragedPerceptron(max_iter=3), Winnow(max_iter=3), KernelPerceptron(max_iter=3)],
+    [AveragedPerceptron(max_iter=3), Winnow(max_iter=3)],
     ids=lambda model: type(model).__name__,
 )
 def test_partitions_without_weight_are_skipped(model):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_equal
-from oracles.kernels import plain_perceptron
 from parallel_cases import plain
 from sklearn.base import clone
 
@@ -12,6 +11,7 @@ from sklboolean import (
     AveragedPerceptron,
     BoostByMajority,
     ConjunctionLogisticRegression,
+    KernelPerceptron,
     RuleClassifier,
     Winnow,
 )
@@ -28,11 +28,11 @@ PARTS = [(X[i::3].copy(), Y[i::3].copy()) for i in range(3)]
 ESTIMATORS = [
     AveragedPerceptron(max_iter=3),
     Winnow(max_iter=3),
-    plain_perceptron(max_iter=2, max_literals=2),
 ]
 # These get the samples as bits.
 BIT_MODELS = [
     ConjunctionLogisticRegression(C=0.1, max_literals=2),
+    KernelPerceptron(max_iter=2, random_state=0),
     RuleClassifier("labels", max_literals=2, penalty=1.0, literal_cost=4.0),
     BoostByMajority(n_estimators=9, random_state=0),
 ]

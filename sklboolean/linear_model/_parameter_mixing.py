@@ -1,0 +1,174 @@
+"""Iterative parameter mixing: online linear models of samples in several places."""
+
+# Each epoch trains every partition from the same state, in a task of its own, and
+# averages the states that come back (`LinearState.average`).
+# McDonald, Hall, Mann 2010, Figure 3 and Theorem 3.
+
+from typing import Self
+
+from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
+
+from sklboolean._core.base import History, restore_on_error
+from sklboolean._core.labels import encode_classes, given_classes
+from sklboolean._core.partitions import (
+    common_schema,
+    describe_partition,
+    load_partition,
+    open_partitions,
+    prefix_errors,
+)
+from sklboolean._core.progress import Progress, with_callbacks
+
+
+class ParameterMixingMixin:
+    """``fit_partitions`` of an `OnlineClassifier` whose states can be averaged.
+
+    States have ``average(states, updates, n_samples)``, which merges the states that an
+    epoch over partitions made of it.
+    """
+
+    @with_callbacks
+    def fit_partitions(self, partitions, classes=None) -> Self:
+        """Fit the classifier to samples that are stored in several places.
+
+        In each epoch every partition is trained from the same state, in its own order,
+        as one joblib task; then the states are averaged. One partition gives the model
+        of ``fit`` in the order of the samples. The model depends neither on the number
+        of jobs nor on joblib's backend.
+
+        Parameters
+        ----------
+        partitions : iterable
+            Pairs (X, y) or triples (X, y, sample_weight) as for ``fit``, callables that
+            load and return one, or objects with such a method ``compute``, such as
+            Dask's delayed ones. A pair or triple of arrays or data frames of Dask is
+            read as their partitions. Callables are loaded where the task runs, once for
+            each epoch and once before; they must load the same samples every time. One
+            partition, of those with the most classes the largest, is loaded once more
+            to calibrate the scores. Arrays are sent.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can occur; a partition may lack some. None: the labels that
+            are found.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters and data, with the number of the partition. The
+            classifier stays as it was.
+
+        Notes
+        -----
+        States are averaged with weights in proportion to the updates in each partition.
+        On separable samples the mistake bound of the perceptron then holds for the
+        mistakes weighted in the same way (McDonald, Hall, Mann 2010, Theorem 3). An
+        average over hypotheses covers all samples of all partitions, each with the
+        hypothesis that its partition had after it.
+
+        References
+        ----------
+        McDonald, Hall, Mann. "Distributed Training Strategies for the Structured
+        Perceptron". NAACL 2010, Figure 3 and Theorem 3.
+        """
+        with restore_on_error(self):
+            self._check_params()
+            self._check_partitions()
+            resume = self.warm_start and hasattr(self, "classes_")
+            sources = open_partitions(partitions)
+            classes = given_classes(self, classes, resume)
+            # One pool for all epochs, so that arrays are mapped or sent once.
+            with Parallel() as parallel:
+                infos = parallel(
+                    delayed(describe_partition)(clone(self), number, *source)
+                    for number, source in enumerate(sources)
+                )
+                infos = [info for info in infos if info.n_samples]
+                schema, self.classes_ = common_schema(self, infos, classes, resume)
+                schema.set_attributes(self)
+                params = self._resume_params()
+                if resume:
+                    self._check_resumable(params)
+                self._fitted_params = params
+                state = self._state.copy() if resume else self._init_state()
+                state, history = self._mix(parallel, sources, infos, state)
+                self._store_epochs(state, history, resume)
+                best = max(infos, key=lambda info: (len(info.labels), info.n_samples))
+                task = delayed(_score_partition)(
+                    self._worker(best), state, best, *sources[best.number]
+                )
+                (held_out,) = parallel([task])
+            self._calibrate(held_out)
+        return self
+
+    def _check_partitions(self):
+        if self.average == "longest":
+            raise ValueError(
+                "average='longest' needs one stream, in which a hypothesis survives; "
+                "fit_partitions takes average='mean' or None."
+            )
+        if self.early_stopping:
+            raise ValueError(
+                "early_stopping=True holds out samples of one table: use fit, or set "
+                "max_iter."
+            )
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs the labels of all partitions at once; "
+                "give a dict of weights."
+            )
+
+    def _worker(self, info):
+        """Copy what a task on a partition needs of this classifier."""
+        worker = clone(self).set_params(shuffle=False)
+        worker.classes_ = self.classes_
+        info.schema.set_attributes(worker)
+        return worker
+
+    def _mix(self, parallel, sources, infos, state):
+        """Run epochs over the partitions, averaging the states after each."""
+        n_samples = [info.n_samples for info in infos]
+        worker, history = self._worker(infos[0]), History()
+        progress = Progress(self, "epoch", self.max_iter)
+        for _ in range(self.max_iter):
+            results = parallel(
+                delayed(_train_partition)(worker, state, info, *sources[info.number])
+                for info in infos
+            )
+            states, mistakes, updates = zip(*results, strict=True)
+            state = state.average(states, updates, n_samples)
+            history.append(sum(mistakes), sum(updates))
+            progress.step(history.last)
+        progress.finish()
+        return state, history
+
+
+def _load_checked(worker, info, source):
+    """Load a partition in a task: data, codes, sizes of updates, samples, weights."""
+    X, y, sample_weight = load_partition(*source)
+    data, y = worker._check_X(X, y, reset=False)
+    _, codes = encode_classes(y, worker.classes_)
+    info.check_n_samples(len(codes))
+    return data, codes, *worker._weigh(codes, sample_weight, one_pass=True)
+
+
+def _train_partition(worker, state, info, *source):
+    """Train one epoch on one partition, in a task of its own."""
+    with prefix_errors(info.number):
+        data, codes, weights, samples, _ = _load_checked(worker, info, source)
+        # Tasks may share the memory of the state, or have it read-only.
+        state, history = worker._train(
+            state.copy(), data, codes, weights, samples, one_pass=True
+        )
+        return state, history.mistakes[0], history.updates[0]
+
+
+def _score_partition(worker, state, info, *source):
+    """Score held-out samples of one partition, in a task of its own."""
+    with prefix_errors(info.number):
+        loaded = _load_checked(worker, info, source)
+        return worker._second_model_scores(state, *loaded, one_pass=False)
