@@ -28,7 +28,7 @@ def pytest_addoption(parser):
         "--run-slow", action="store_true", help="also run tests that are marked slow"
     )
     parser.addoption(
-        "--cpu-budget", type=float, default=0.0, metavar="SECONDS",
+        "--cpu-budget", type=float, default=1.0, metavar="SECONDS",
         help="processor time of a test that is not marked slow; 0: any",
     )  # fmt: skip
     parser.addoption(

@@ -136,8 +136,8 @@ def test_batches_are_not_twins():
 
 
 def test_stream_by_hand_is_the_stream_of_fit():
-    whole = QueryByCommittee(random_state=3).fit_stream([(X, y)])
-    by_hand = QueryByCommittee(random_state=3)
+    whole = QueryByCommittee(max_queries=15, random_state=3).fit_stream([(X, y)])
+    by_hand = QueryByCommittee(max_queries=15, random_state=3)
     for x, label in zip(X, y, strict=True):
         by_hand = pickle.loads(pickle.dumps(by_hand))
         if by_hand.query_stream(x):

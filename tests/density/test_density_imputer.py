@@ -51,6 +51,7 @@ def with_gaps(frame, share=0.2, seed=1):
     return frame.convert_dtypes().mask(rng.random(frame.shape) < share)
 
 
+@pytest.mark.slow
 def test_dependent_values_are_restored():
     full, gaps = weather(60), with_gaps(weather(60))
     filled = DensityImputer(random_state=0).fit_transform(gaps)
@@ -200,6 +201,7 @@ def test_the_default_densities_have_the_groups_of_categories():
     assert not few.isna().any().any()
 
 
+@pytest.mark.slow
 def test_the_default_is_not_worse_than_the_most_frequent_value():
     """Bits that say nothing of each other, and bits that do."""
     rng = np.random.default_rng(0)

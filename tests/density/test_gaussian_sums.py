@@ -102,7 +102,7 @@ def test_moments_are_the_gradient():
     assert check_grad(value, slope, vector) < 1e-6 * np.abs(slope(vector)).max()
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(machines(), st.data())
 def test_conditionals_are_those_of_the_mixture(case, data):
     weights, max_active = case

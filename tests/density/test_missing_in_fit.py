@@ -102,7 +102,10 @@ def test_machine_maximises_the_likelihood_of_the_known_bits():
             DensityMixture(TREE_MACHINE, n_components=2, max_iter=3, random_state=0),
             marks=pytest.mark.slow,
         ),
-        clone(TREE_MACHINE).set_params(alpha="auto", max_iter=20),
+        pytest.param(
+            clone(TREE_MACHINE).set_params(alpha="auto", max_iter=20),
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["machine", "mixture of trees", "mixture of machines", "machine, held out"],
 )

@@ -61,7 +61,7 @@ def table_of(model):
 
 @pytest.mark.filterwarnings("ignore:A weight has grown")  # of a few samples
 @every_model
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(tables_and_questions())
 def test_probabilities_and_completions_are_those_of_the_table(make, data):
     X, questions = data

@@ -107,12 +107,12 @@ def test_what_needs_no_sum_is_exact(base):
 @BASES
 def test_samples_of_chains_have_the_means_of_the_machine(base):
     model = machine(base=base).fit(X)
-    drawn = model.sample(2000, random_state=0)
+    drawn = model.sample(500, random_state=0)
     scores = log_joint(model)
     means = np.exp(scores - logsumexp(scores)) @ EVERYTHING
-    # Six standard deviations of a mean of 2000 bits.
-    np.testing.assert_allclose(drawn.mean(axis=0), means, atol=6 / 2 / np.sqrt(2000))
-    np.testing.assert_array_equal(drawn, model.sample(2000, random_state=0))
+    # Six standard deviations of a mean of 500 bits.
+    np.testing.assert_allclose(drawn.mean(axis=0), means, atol=6 / 2 / np.sqrt(500))
+    np.testing.assert_array_equal(drawn, model.sample(500, random_state=0))
 
 
 @BASES

@@ -110,6 +110,7 @@ def test_too_many_frequent_conjunctions_are_refused(monkeypatch, shortest):
         )
 
 
+@pytest.mark.slow
 def test_too_many_conjunctions_are_refused_before_they_take_memory():
     """Of 100 features true in one sample, 75 million conjunctions have 5 literals."""
     tracemalloc.start()

@@ -70,7 +70,7 @@ def examples_of_the_filter(gamma, epsilon, delta, n_weak_samples, rate):
     return n_drawn
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(
     st.floats(0.1, 0.49),
     st.floats(0.05, 0.5),
