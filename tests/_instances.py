@@ -160,10 +160,8 @@ CASES = {
     "averaged_perceptron_aggressive": Case(
         AveragedPerceptron(average="longest", learning_rate="aggressive")
     ),
-    "averaged_perceptron_shrinking": Case(
-        AveragedPerceptron(
-            alpha=1e-4, learning_rate="inverse_sqrt", class_weight="balanced"
-        )
+    "averaged_perceptron_smaller_steps": Case(
+        AveragedPerceptron(learning_rate="inverse_sqrt", class_weight="balanced")
     ),
     "averaged_perceptron_adagrad": Case(
         AveragedPerceptron(learning_rate="adagrad"),

@@ -34,8 +34,6 @@ class AveragedPerceptron(BaseOnlineLinear):
         divided by ``sqrt(t)`` too. The mean is that of the first training call; later
         chunks of a stream keep it. Set a number if the first chunk is small or unusual.
         0 updates on mistakes only.
-    alpha : float, default=0.0
-        L2 penalty: every sample shrinks the weights by ``1 - rate * alpha``.
     fit_intercept : bool, default=True
         Learn a threshold. False: the threshold is 0.
     multi_class : {"ovr", "joint"}, default="ovr"
@@ -124,7 +122,7 @@ class AveragedPerceptron(BaseOnlineLinear):
     _has_auto_margin = True
 
     def __init__(
-        self, *, average="mean", learning_rate=1.0, margin="auto", alpha=0.0,
+        self, *, average="mean", learning_rate=1.0, margin="auto",
         fit_intercept=True, multi_class="ovr", max_iter=10, shuffle=True,
         early_stopping=False, class_weight=None, warm_start=False, random_state=None,
         verbose=0,
@@ -132,7 +130,6 @@ class AveragedPerceptron(BaseOnlineLinear):
         self.average = average
         self.learning_rate = learning_rate
         self.margin = margin
-        self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.multi_class = multi_class
         self.max_iter = max_iter
@@ -174,7 +171,6 @@ class AveragedPerceptron(BaseOnlineLinear):
             schedules = ("a number", "inverse_sqrt", "adagrad", "aggressive")
             schedule, rate = check_choice(rate, "learning_rate", schedules), 1.0
         check_real(rate, "learning_rate", 0.0, strict=True)
-        check_real(self.alpha, "alpha", 0.0)
         margin = self._margins()
         if schedule == "aggressive" and margin is not None and min(margin) == 0:
             raise ValueError(
@@ -191,5 +187,4 @@ class AveragedPerceptron(BaseOnlineLinear):
             joint=self.multi_class == "joint" and len(self.classes_) > 2,
             schedule=schedule,
             rate=float(rate),
-            alpha=float(self.alpha),
         )

@@ -350,7 +350,7 @@ def run_epoch(loop, state, order, history):
     step = max(1, TERMS_AT_A_TIME // loop.n_terms)
     for first in range(0, len(order), step):
         loop.run(order[first : first + step])
-    state.t, state.scale, state.clock = loop.t, loop.scale, loop.clock
+    state.t = loop.t
     history.append(loop.n_mistakes - n_mistakes, loop.n_updates - n_updates)
 
 

@@ -32,8 +32,6 @@ SCHEDULES = {"constant": CONSTANT, "inverse_sqrt": INVERSE_SQRT, "adagrad": ADAG
              "aggressive": AGGRESSIVE}
 AVERAGES = {None: LAST, "mean": MEAN, "longest": LONGEST}
 
-# Weights are rescaled before the factor kept apart costs digits of the average.
-cdef double RESCALE = 2.0 ** -16
 cdef double LARGEST = 2.0 ** 600
 cdef double LARGEST_STEPS = 2.0 ** 24  # integers up to it are float32
 
@@ -124,8 +122,8 @@ cdef class OnlineLoop:
 
     Arrays have one row for each feature, rows of padding, then a row for the sum of
     the weights of negations and a last one for the constant feature; one column for
-    each hypothesis. The weights of features are ``scale`` times the array's. Multiplied
-    weights have ``factors``: plus, minus, the sum for the average, and its clock.
+    each hypothesis. Multiplied weights have ``factors``: plus, minus, the sum for the
+    average, and its clock. The clock counts the samples before the one at hand.
 
     ``n_updates`` bounds the updates of one hypothesis until `finish` is called. If they
     are steps of 1 on CSR of ones, the loop works on float32 weights, and adds up what the
@@ -137,10 +135,10 @@ cdef class OnlineLoop:
     cdef public int64_t[::1] last_update, best_survival
     cdef public int64_t t, n_mistakes, n_updates
     cdef readonly int64_t n_terms  # weights that a sample touches, at most or on average
-    cdef public double scale, clock
+    cdef double clock
     cdef int rule, schedule, averaging
     cdef bint joint, fit_intercept, flipped
-    cdef double rate, alpha, margin_positive, margin_negative, threshold
+    cdef double rate, margin_positive, margin_negative, threshold
     cdef double mean_change  # what a step of 1 adds to a score, where the margin falls; else 0
     cdef double promotion, demotion
     cdef Py_ssize_t n_features, n_hypotheses, constant, negations
@@ -169,12 +167,12 @@ cdef class OnlineLoop:
         self.average_corrections = state.average_corrections
         self.longest_weights = state.longest_weights
         self.last_update, self.best_survival = state.last_update, state.best_survival
-        self.t, self.scale, self.clock = state.t, state.scale, state.clock
+        self.t = state.t
         self.rule, self.schedule = RULES[config.rule], SCHEDULES[config.schedule]
         self.averaging = AVERAGES[config.average]
         self.joint, self.flipped = config.joint, config.flipped
         self.fit_intercept = config.fit_intercept
-        self.rate, self.alpha = config.rate, config.alpha
+        self.rate = config.rate
         self.margin_positive, self.margin_negative = state.margins()
         self.mean_change = (state.mean_change or 1.0) if state.margin_falls else 0.0
         self.threshold = config.threshold
@@ -236,7 +234,6 @@ cdef class OnlineLoop:
         cdef Py_ssize_t j, k, height = self.weights.shape[0], n = self.n_hypotheses
         cdef double largest = 0
         if not (self.rule == ADDITIVE and self.schedule == CONSTANT and self.rate == 1
-                and self.alpha == 0 and self.scale == 1 and self.clock == self.t
                 and self.averaging != LONGEST and not self.joint
                 and self.words.shape[0] == self.data.shape[0] == self.sizes.shape[0] == 0
                 and self.indices.shape[0]):
@@ -293,10 +290,9 @@ cdef class OnlineLoop:
             steps.bias_lags = &self.average_corrections[self.constant, 0]
         steps.n_hypotheses, steps.n_mistakes, steps.n_updates = k, 0, 0
         steps.margin_positive, steps.margin_negative = self.margin_positive, self.margin_negative
-        steps.clock, steps.fit_intercept = self.clock, self.fit_intercept
+        steps.clock, steps.fit_intercept = <double> self.t, self.fit_intercept
         with nogil:
             sklb_run_steps(&steps, &order[0], n)
-        self.clock = steps.clock
         self.t += n
         self.n_mistakes += steps.n_mistakes
         self.n_updates += steps.n_updates
@@ -336,12 +332,11 @@ cdef class OnlineLoop:
         with nogil:
             for position in range(n):
                 i = order[position]
+                self.clock = <double> self.t
                 self.t += 1
                 if self.mean_change > 0:
                     self.margin_positive = self.step_size() * self.mean_change
                     self.margin_negative = self.margin_positive
-                if self.alpha > 0:
-                    self.shrink()
                 if position + 16 < n:
                     SKLB_PREFETCH(&codes[order[position + 16]])
                 if packed:
@@ -363,24 +358,9 @@ cdef class OnlineLoop:
                 self.score()
                 if not (one and self.is_fine(codes[i])):
                     self.learn(codes[i], sizes[i] if sized else 1.0)
-                self.clock += self.scale
         free(buffer)
         free(scores)
         free(dense)
-
-    cdef void shrink(self) noexcept nogil:
-        # L2: every sample shrinks all weights; the factor is kept apart.
-        cdef Py_ssize_t j, k
-        self.scale *= 1 - min(1.0, self.step_size() * self.alpha)
-        if self.scale >= RESCALE:
-            return
-        for j in range(self.n_features):
-            for k in range(self.n_hypotheses):
-                if self.averaging == MEAN:
-                    self.average_corrections[j, k] += (
-                        self.clock * (self.scale - 1) * self.weights[j, k])
-                self.weights[j, k] *= self.scale
-        self.scale = 1
 
     cdef double step_size(self) noexcept nogil:
         return self.rate / sqrt(<double> self.t) if self.schedule == INVERSE_SQRT else self.rate
@@ -412,8 +392,8 @@ cdef class OnlineLoop:
         else:
             self.scores[0] = sklb_dot_active(weights, self.active, self.values, self.n_active)
         for k in range(self.n_hypotheses):
-            self.scores[k] = (self.scale * self.scores[k] + self.weights[self.negations, k]
-                              + self.weights[self.constant, k] - self.threshold)
+            self.scores[k] += (self.weights[self.negations, k]
+                               + self.weights[self.constant, k] - self.threshold)
 
     cdef bint is_fine(self, int32_t code) noexcept nogil:
         # One hypothesis: whether nothing is to be done about this sample.
@@ -464,8 +444,7 @@ cdef class OnlineLoop:
                 for column in range(self.n_hypotheses):
                     if self.joint or column == k:
                         for j in range(self.weights.shape[0]):
-                            self.longest_weights[j, column] = self.weights[j, column] * (
-                                self.scale if j < self.n_features else 1.0)
+                            self.longest_weights[j, column] = self.weights[j, column]
             self.last_update[k] = self.t
 
     cdef void update(self, Py_ssize_t k, int sign, double f, double weight) noexcept nogil:
@@ -487,32 +466,28 @@ cdef class OnlineLoop:
         if self.schedule == AGGRESSIVE:
             step = self.aggressive_step(sign, f) * weight
         if self.schedule != ADAGRAD and self.values == NULL:
-            x = step / self.scale
             if self.n_active < 0:
-                sklb_add_bits(&self.weights[0, k], corrections, self.bits, self.n_words, x,
-                              self.clock * x)
+                sklb_add_bits(&self.weights[0, k], corrections, self.bits, self.n_words, step,
+                              self.clock * step)
             else:
                 sklb_add_active(&self.weights[0, k], corrections, self.active, self.n_active,
-                                self.n_hypotheses, x, self.clock * x)
+                                self.n_hypotheses, step, self.clock * step)
         else:
             self.list_active()
             for a in range(self.n_active):
                 x = 1.0 if self.values == NULL else self.values[a]
                 if x != 0:
-                    self.add_one(self.active[a], k, step * x, weight * x, self.scale,
-                                 self.clock)
+                    self.add_one(self.active[a], k, step * x, weight * x)
         if self.fit_intercept:
-            # The constant does not shrink: its clock counts samples.
-            self.add_one(self.constant, k, step, weight, 1.0, <double> (self.t - 1))
+            self.add_one(self.constant, k, step, weight)
 
-    cdef void add_one(self, Py_ssize_t j, Py_ssize_t k, double step, double size,
-                      double scale, double clock) noexcept nogil:
+    cdef void add_one(self, Py_ssize_t j, Py_ssize_t k, double step, double size) noexcept nogil:
         if self.schedule == ADAGRAD:
             self.squares[j, k] += size * size
             step /= sqrt(self.squares[j, k])
-        self.weights[j, k] += step / scale
+        self.weights[j, k] += step
         if self.averaging == MEAN:
-            self.average_corrections[j, k] += clock * step / scale
+            self.average_corrections[j, k] += self.clock * step
 
     cdef double aggressive_step(self, int sign, double f) noexcept nogil:
         # Just far enough that the score lands on the margin.

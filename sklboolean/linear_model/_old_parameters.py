@@ -17,8 +17,8 @@ def schedule_in_learning_rate(name, value, params):
     if not isinstance(rate, str) and rate != 1:
         raise ValueError(
             f"{name}={value!r} with learning_rate={rate} is not supported since "
-            f"version 0.3. Set learning_rate={value!r}, divide a margin that is a "
-            f"number by {rate}, and multiply alpha by it."
+            f"version 0.3. Set learning_rate={value!r}, and divide a margin "
+            f"that is a number by {rate}."
         )
     # The size of an aggressive update follows no other schedule.
     if rate != "aggressive":
@@ -76,6 +76,7 @@ SHARED = {
     "n_jobs": jobs_of_partitions,
 }
 OF_AVERAGED_PERCEPTRON = SHARED | {
+    "alpha": Gone(0.0, "Lower max_iter, or set early_stopping=True."),
     "learning_rate_schedule": schedule_in_learning_rate,
     "aggressive": schedule_in_learning_rate,
 }

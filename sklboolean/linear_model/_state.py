@@ -2,11 +2,10 @@
 
 # Lazy averages. A hypothesis w_t counts once for every sample t after which it is in
 # force.
-# Additive rule: sum_t w_t = clock * w - average_corrections. An update d at clock c
+# Additive rule: sum_t w_t = t * w - average_corrections. An update d after c samples
 # adds c * d to average_corrections, so that a weight costs nothing between its updates.
-# With L2 shrinking, w is kept over `scale` and the clock is the sum of the scales.
 # Multiplicative rule: each weight keeps the sum over the samples before its last change
-# (SUM) and the clock of that change (SINCE).
+# (SUM) and how many samples that were (SINCE).
 # Longest survivor: the weights of the last hypothesis are copied when it falls, if it
 # lasted longer than every one before.
 # Shapes: one row for each feature, padding up to a multiple of 64 (words of bits), one
@@ -42,8 +41,8 @@ class LoopConfig:
         Compare the correct class with its strongest rival.
     schedule : {"constant", "inverse_sqrt", "adagrad", "aggressive"}
         Learning-rate schedule.
-    rate, alpha : float
-        Learning rate and L2 penalty.
+    rate : float
+        Learning rate.
     flipped : bool
         Learn the complement of the class (De Morgan).
     threshold, promotion, demotion : float
@@ -62,7 +61,6 @@ class LoopConfig:
     joint: bool = False
     schedule: str = "constant"
     rate: float = 1.0
-    alpha: float = 0.0
     flipped: bool = False
     threshold: float = 0.0
     promotion: float = 1.0
@@ -86,21 +84,19 @@ class LinearState:
     Attributes
     ----------
     weights : ndarray of shape (height, n_hypotheses), float64
-        Weights of the last hypothesis, divided by ``scale``.
+        Weights of the last hypothesis.
     factors : ndarray of shape (height, n_hypotheses, 4), float64
-        Of a multiplicative weight: plus, minus, the sum over earlier samples, and the
-        clock up to which the sum goes. Empty for the additive rule.
+        Of a multiplicative weight: plus, minus, the sum over earlier samples, and
+        the number of these. Empty for the additive rule.
     squares : ndarray of shape (height, n_hypotheses), float64
         Sums of squared steps, for AdaGrad.
     average_corrections : ndarray of shape (height, n_hypotheses), float64
-        The sum of the hypotheses is ``clock * weights - average_corrections``.
+        The sum of the hypotheses is ``t * weights - average_corrections``.
     longest_weights, last_update, best_survival : ndarray
         The hypothesis that survived the most samples, when the last one was made, and
         how many samples the longest one survived.
     t : int
         Samples seen.
-    scale, clock : float
-        The common factor of all weights and its sum over time.
     mean_change : float or None
         Change of a sample's score by its own update with learning rate 1, on average
         over the samples of the first call that needed it.
@@ -126,9 +122,17 @@ class LinearState:
         self.longest_weights = np.zeros((n_longest, n_hypotheses))
         self.last_update = np.ones(n_hypotheses, dtype=np.int64)
         self.best_survival = np.full(n_hypotheses, -1, dtype=np.int64)
-        self.t, self.scale, self.clock = 0, 1.0, 0.0
+        self.t = 0
         if multiplicative:
             self._set_initial_factors()
+
+    def __setstate__(self, state):
+        if state.get("scale", 1.0) != 1.0:  # of weights with an L2 penalty
+            raise ValueError(
+                "This model was trained by version 0.2 with alpha, which version 0.3 "
+                "does not have. Load it with version 0.2, or fit it again."
+            )
+        vars(self).update(state)
 
     def _set_initial_factors(self):
         plus, minus = self.config.initial
@@ -207,8 +211,7 @@ class LinearState:
             weights = self.sums()
             weights /= self.t
         else:
-            weights = self.scale * self.weights
-            weights[-2:] = self.weights[-2:]  # the constant does not shrink
+            weights = self.weights.copy()
         if average == "longest":
             # The last hypothesis may be the longest; it survives until now.
             older = self.best_survival >= self.t + 1 - self.last_update
@@ -221,12 +224,9 @@ class LinearState:
         """Compute the sum of the hypotheses after each sample."""
         require(len(self.weights), "weights is empty")
         if len(self.average_corrections):
-            sums = self.clock * self.weights
-            sums[-1] = self.t * self.weights[-1]  # the constant does not shrink
-            sums -= self.average_corrections
-            return sums
+            return self.t * self.weights - self.average_corrections
         # The current weights have been in force since their last change.
-        in_force = self.clock - self.factors[:, :, SINCE]
+        in_force = self.t - self.factors[:, :, SINCE]
         return self.factors[:, :, SUM] + self.weights * in_force
 
     def average(self, states, updates, n_samples):
@@ -267,7 +267,6 @@ class LinearState:
             changes = [state.mean_change for state in states]
             mixed.mean_change = float(np.average(changes, weights=n_samples))
         mixed.t = self.t + sum(state.t - self.t for state in states)
-        mixed.scale, mixed.clock = 1.0, float(mixed.t)
         mixed.squares = _added(self.squares, [state.squares for state in states])
         if self.config.rule == "additive":
             mixed.weights = _arithmetic_mean(

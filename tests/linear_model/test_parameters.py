@@ -12,7 +12,6 @@ BAD = [
     (AveragedPerceptron, {"margin": (1.0, 2.0), "multi_class": "joint"}, "pair"),
     (AveragedPerceptron, {"learning_rate": "aggressive", "margin": 0.0}, "margin"),
     (AveragedPerceptron, {"learning_rate": 0.0}, "learning_rate"),
-    (AveragedPerceptron, {"alpha": -1.0}, "alpha"),
     (AveragedPerceptron, {"learning_rate": "falling"}, "learning_rate"),
     (AveragedPerceptron, {"average": "median"}, "average"),
     (AveragedPerceptron, {"class_weight": {0: 0, 1: 0}}, "class_weight"),
@@ -153,7 +152,7 @@ def test_parameters_of_version_0_2_are_translated(learner, old, new):
         (
             AveragedPerceptron,
             {"aggressive": True, "learning_rate": 0.5},
-            "Set learning_rate='aggressive', divide a margin",
+            "Set learning_rate='aggressive', and divide",
         ),
         (Winnow, {"target": "conjunction"}, "learns either target"),
         (Winnow, {"fit_intercept": False, "threshold": 2.0}, "threshold=None"),
@@ -171,3 +170,11 @@ def test_negations_need_values_of_at_most_1(convert):
     model = Winnow(variant="complement", binarize="passthrough")
     with pytest.raises(ValueError, match="X holds 2"):
         model.fit(X, [0, 1, 0, 1])
+
+
+def test_a_stored_model_with_an_l2_penalty_is_refused_in_words():
+    state = AveragedPerceptron().fit([[0], [1]], [0, 1])._state
+    stored = vars(state) | {"scale": 0.5, "clock": 1.5}
+    with pytest.raises(ValueError, match="version 0.2 with alpha"):
+        state.__setstate__(stored)
+    state.__setstate__(stored | {"scale": 1.0})

@@ -127,8 +127,8 @@ def test_mistake_bound_of_mixing(n_parts, monkeypatch):
 LEARNERS = [
     AveragedPerceptron(max_iter=3),
     AveragedPerceptron(max_iter=3, average=None, margin=0.3, learning_rate=0.1),
-    AveragedPerceptron(max_iter=3, alpha=1e-3, learning_rate="inverse_sqrt"),
-    AveragedPerceptron(max_iter=3, learning_rate="adagrad", alpha=1e-4),
+    AveragedPerceptron(max_iter=3, learning_rate="inverse_sqrt"),
+    AveragedPerceptron(max_iter=3, learning_rate="adagrad"),
     AveragedPerceptron(max_iter=3, multi_class="joint"),
     AveragedPerceptron(max_iter=3, learning_rate="aggressive", class_weight={1: 0.7}),
     Winnow(max_iter=3),

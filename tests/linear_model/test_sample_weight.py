@@ -24,7 +24,7 @@ layouts = st.sampled_from([np.asarray, sparse.csr_array, np.float64])
 LEARNERS = [
     AveragedPerceptron(max_iter=3),
     AveragedPerceptron(max_iter=3, learning_rate="aggressive", average="longest"),
-    AveragedPerceptron(max_iter=3, learning_rate="adagrad", alpha=0.01),
+    AveragedPerceptron(max_iter=3, learning_rate="adagrad"),
     AveragedPerceptron(max_iter=3, multi_class="joint", average=None),
     Winnow(max_iter=3),
     Winnow(max_iter=3, variant="complement", binarize=0.0),

@@ -81,7 +81,7 @@ def test_updates_are_deferred_only_where_that_is_exact():
     assert defers(AveragedPerceptron(), X, y)
     assert defers(AveragedPerceptron(average=None), X, y)
     for parameters in [
-        {"max_iter": 1}, {"alpha": 0.01}, {"learning_rate": 0.1},
+        {"max_iter": 1}, {"learning_rate": 0.1},
         {"learning_rate": "aggressive"}, {"learning_rate": "adagrad"},
         {"average": "longest"}, {"class_weight": {0: 0.3}}, {"early_stopping": True},
         {"max_iter": 56_000},

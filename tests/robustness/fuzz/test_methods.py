@@ -17,7 +17,7 @@ from sklearn.neural_network import BernoulliRBM
 # Besides the small models, some that read data or keep their state in other ways.
 MORE = [
     "kernel_perceptron_precomputed", "kernel_perceptron_rbf",
-    "averaged_perceptron_shrinking", "winnow_joint", "boolean_stump_half",
+    "averaged_perceptron_smaller_steps", "winnow_joint", "boolean_stump_half",
     "bernoulli_mixture_starts", "boost_by_majority_regressor_trees",
 ]  # fmt: skip
 FUZZED = MODELS | {name: clone(CASES[name].estimator) for name in MORE}
