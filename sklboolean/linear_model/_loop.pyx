@@ -392,8 +392,8 @@ cdef class OnlineLoop:
         else:
             self.scores[0] = sklb_dot_active(weights, self.active, self.values, self.n_active)
         for k in range(self.n_hypotheses):
-            self.scores[k] += (self.weights[self.negations, k]
-                               + self.weights[self.constant, k] - self.threshold)
+            self.scores[k] = (self.scores[k] + self.weights[self.negations, k]
+                              + self.weights[self.constant, k] - self.threshold)
 
     cdef bint is_fine(self, int32_t code) noexcept nogil:
         # One hypothesis: whether nothing is to be done about this sample.

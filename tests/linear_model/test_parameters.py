@@ -175,6 +175,6 @@ def test_negations_need_values_of_at_most_1(convert):
 def test_a_stored_model_with_an_l2_penalty_is_refused_in_words():
     state = AveragedPerceptron().fit([[0], [1]], [0, 1])._state
     stored = vars(state) | {"scale": 0.5, "clock": 1.5}
-    with pytest.raises(ValueError, match="version 0.2 with alpha"):
+    with pytest.raises(ValueError, match=r"version 0\.2 with alpha"):
         state.__setstate__(stored)
     state.__setstate__(stored | {"scale": 1.0})

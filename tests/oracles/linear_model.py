@@ -12,7 +12,12 @@ from math import prod
 
 
 def dot(u, x):
-    return sum(Fraction(a) * Fraction(b) for a, b in zip(u, x, strict=True))
+    return sum(exact(a) * exact(b) for a, b in zip(u, x, strict=True))
+
+
+def exact(value):
+    """A number as a Fraction of Python's integers, which do not overflow."""
+    return Fraction(value.item() if hasattr(value, "item") else value)
 
 
 def power(factor, exponent):
@@ -151,8 +156,8 @@ class Perceptron(LinearLearner):
     def update(self, x, sign):
         rate = self.learning_rate
         rate = Fraction(rate(len(self.updates)) if callable(rate) else rate)
-        rate *= Fraction(self.weight)
-        self.w = [w + rate * sign * Fraction(a) for w, a in zip(self.w, x, strict=True)]
+        rate *= exact(self.weight)
+        self.w = [w + rate * sign * exact(a) for w, a in zip(self.w, x, strict=True)]
         if self.learn_threshold:
             self.threshold -= rate * sign
 
@@ -340,7 +345,7 @@ def auto_margin(X, rate, weights=None):
     """
     weights = [1] * len(X) if weights is None else weights
     changes = [
-        Fraction(w) * sum(Fraction(value) ** 2 for value in x)
+        Fraction(w) * sum(exact(value) ** 2 for value in x)
         for x, w in zip(X.tolist(), weights, strict=True) if w
     ]  # fmt: skip
     return Fraction(rate) * (sum(changes) / len(changes) or 1)

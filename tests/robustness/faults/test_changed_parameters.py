@@ -46,7 +46,7 @@ FIXED = {
         "estimator": BernoulliNB(), "n_estimators": 7, "sampling": "reject",
     },
     "online_boost_by_majority_bayes": {
-        "estimator": AveragedPerceptron(), "estimator__max_iter": 2, "n_estimators": 5,
+        "estimator": AveragedPerceptron(), "estimator__alpha": 2.0, "n_estimators": 5,
         "sampling": "weight",
     },
     "sampled_combination_machine": {
