@@ -128,7 +128,7 @@ CASES = {
         plain_perceptron(average=None, multi_class="joint")
     ),
     "kernel_perceptron_joint": Case(
-        plain_perceptron(multi_class="joint", warm_start=True),
+        plain_perceptron(multi_class="joint"),
         {"max_support": 5, "max_iter": 2},
     ),
     "kernel_perceptron_rbf": Case(plain_perceptron("rbf")),

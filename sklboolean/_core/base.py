@@ -192,9 +192,7 @@ class IncrementalClassifier(TableScoreMixin, ClassifierMixin, BaseEstimator):
         """
         y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
-            resume = getattr(self, "warm_start", False) and hasattr(self, "classes_")
-            classes = self.classes_ if resume else None
-            self._learn(X, y, classes, sample_weight, resume=resume)
+            self._learn(X, y, None, sample_weight, resume=False)
         return self
 
     @available_if(_has_partial_fit)
@@ -273,7 +271,7 @@ class IncrementalClassifier(TableScoreMixin, ClassifierMixin, BaseEstimator):
 class OnlineClassifier(
     CallbackSupportMixin, DecisionClassifierMixin, IncrementalClassifier
 ):
-    """An incremental classifier with epochs, warm starts and calibration.
+    """An incremental classifier with epochs and calibration.
 
     Besides the methods of `IncrementalClassifier` a subclass defines
     ``_check_class_weights(weights)`` and ``_scores(state, data, samples)``;
@@ -294,7 +292,7 @@ class OnlineClassifier(
         data, codes = self._check_Xy(X, y, classes, resume=resume)
         weights, samples, sample_weight = self._weigh(codes, sample_weight, one_pass)
         held_out = None
-        if resume and one_pass:
+        if resume:
             held_out = self._progressive_scores(data, codes, samples, sample_weight)
         state = self._state.copy() if resume else self._init_state()
         progress = SILENT
@@ -303,13 +301,13 @@ class OnlineClassifier(
         state, history = self._train(
             state, data, codes, weights, samples, one_pass, progress
         )
-        self._store_epochs(state, history, resume, one_pass=one_pass)
+        self._store_epochs(state, history, resume)
         held_out = history.held_out if held_out is None else held_out
         if held_out is None:
             held_out = self._second_model_scores(
                 state, data, codes, weights, samples, sample_weight, one_pass
             )
-        self._calibrate(held_out, resume and one_pass)
+        self._calibrate(held_out, resume)
         progress.finish()
 
     def _weigh(self, codes, sample_weight, one_pass):
@@ -351,15 +349,15 @@ class OnlineClassifier(
         """Name parameters of the second model that differ."""
         return {"random_state": 0, "early_stopping": False}
 
-    def _store_epochs(self, state, history, resume, *, one_pass=False):
-        mistakes, earlier = history.mistakes, self.mistakes_per_epoch_ if resume else []
-        if one_pass and earlier:  # the parts of a stream are one epoch
-            earlier, mistakes = earlier[:-1], [earlier[-1] + mistakes[0]]
-        self.mistakes_per_epoch_ = [*earlier, *mistakes]
+    def _store_epochs(self, state, history, resume=False):
+        if resume:  # the parts of a stream are one epoch
+            *earlier, last = self.mistakes_per_epoch_
+            self.mistakes_per_epoch_ = [*earlier, last + history.mistakes[0]]
+            self.n_updates_ += history.updates[0]
+        else:
+            self.mistakes_per_epoch_ = history.mistakes
+            self.n_updates_, self.n_iter_ = sum(history.updates), len(history.mistakes)
         self.n_mistakes_ = sum(self.mistakes_per_epoch_)
-        self.n_updates_ = (self.n_updates_ if resume else 0) + sum(history.updates)
-        if not (resume and one_pass):
-            self.n_iter_ = len(history.mistakes)
         self._state = state
         self._set_fitted_attributes(state)
 

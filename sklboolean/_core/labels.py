@@ -126,7 +126,7 @@ def check_two_classes(y, known=None):
 
 def known_classes(estimator, classes):
     """Determine the classes of a ``partial_fit``: its argument or the earlier ones."""
-    classes = _distinct_classes(classes)
+    classes = distinct_classes(classes)
     if not hasattr(estimator, "classes_"):
         if classes is None:
             raise ValueError(
@@ -157,13 +157,8 @@ def margins_of_labels(margins, codes):
     return (margins[samples, codes] - others.max(axis=1)) / 2
 
 
-def given_classes(estimator, classes, resume):
-    """Determine the classes of a fit over partitions; None: those of the labels."""
-    classes = _distinct_classes(classes)
-    return _classes_again(estimator, classes) if resume else classes
-
-
-def _distinct_classes(classes):
+def distinct_classes(classes):
+    """Check classes that are given in advance; None: those of the labels."""
     if classes is None:
         return None
     classes = distinct_labels(classes, "classes")

@@ -105,7 +105,7 @@ def refuse_changed_params(known, wanted):
             raise ValueError(
                 f"Training cannot be resumed with {name}={value!r}: the model was "
                 f"fitted with {name}={known[name]!r}. Set it back, or begin anew with "
-                "a clone of the model, or without warm_start if it has that."
+                "a clone of the model."
             )
 
 

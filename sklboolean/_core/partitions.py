@@ -202,18 +202,15 @@ def has_no_weight(sample_weight):
     return sample_weight is not None and not np.any(sample_weight)
 
 
-def common_schema(estimator, infos, classes, resume):
+def common_schema(infos, classes):
     """Find the schema and the classes that all partitions share.
 
     Parameters
     ----------
-    estimator : OnlineClassifier
     infos : list of PartitionInfo
         Of the partitions that are not empty.
     classes : ndarray of shape (n_classes,) or None
         None: the labels that occur.
-    resume : bool
-        Whether the schema is that of earlier training.
 
     Returns
     -------
@@ -224,7 +221,7 @@ def common_schema(estimator, infos, classes, resume):
         raise ValueError(
             "All partitions are empty or without weight: give at least one sample."
         )
-    schema = TableSchema.of(estimator) if resume else infos[0].schema
+    schema = infos[0].schema
     for info in infos:
         with prefix_errors(info.number):
             schema.check(info.schema)

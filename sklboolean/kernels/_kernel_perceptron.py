@@ -99,8 +99,6 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
         since the last removal. None: no limit. Set it to bound memory.
     binarize : float or None, default=0.0
         Values above this threshold are true. None accepts only 0 and 1.
-    warm_start : bool, default=False
-        Whether ``fit`` continues from the model of the last call.
     random_state : int, RandomState instance or None, default=None
         Seed for shuffling and for removals.
     n_jobs : int or None, default=None
@@ -197,7 +195,7 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
         self, kernel="conjunction", *, max_literals="auto", monotone=True,
         n_orders=5, average="mean", margin=1.0, max_iter=10, early_stopping=True,
         multi_class="ovr", class_weight=None, max_support=None, binarize=0.0,
-        warm_start=False, random_state=None, n_jobs=None, verbose=0,
+        random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.kernel = kernel
         self.max_literals = max_literals
@@ -211,7 +209,6 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
         self.class_weight = class_weight
         self.max_support = max_support
         self.binarize = binarize
-        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -316,8 +313,7 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
         check_integer(self.max_iter, "max_iter", 1)
         check_choice(self.multi_class, "multi_class", ("ovr", "joint"))
         check_integer(self.n_orders, "n_orders", 0)
-        for flag in ("warm_start", "early_stopping"):
-            check_choice(getattr(self, flag), flag, (True, False))
+        check_choice(self.early_stopping, "early_stopping", (True, False))
         if self.max_support is not None:
             check_integer(self.max_support, "max_support", 1)
             if self.average == "voted":
@@ -340,14 +336,6 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
                 "fit, or another kernel than 'precomputed'."
             )
         return super()._validate_boolean(X, y)
-
-    def _check_resumable(self, params):
-        super()._check_resumable(params)
-        if self._is_precomputed():
-            raise ValueError(
-                "kernel='precomputed' trains on one kernel matrix, by fit without "
-                "warm_start. To resume training, use a kernel name or a callable."
-            )
 
     def _resume_params(self):
         names = ["kernel", "binarize", "average"]

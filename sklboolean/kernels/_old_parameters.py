@@ -67,6 +67,7 @@ def _decay_in_kernel(name, value, params):
 
 
 OF_KERNEL_PERCEPTRON = {
+    "warm_start": Gone(False, "Call partial_fit, once for each pass."),
     "normalize": _Normalize(
         True,
         "Use kernel=ConjunctionKernel(min_literals=1, max_literals=3, "

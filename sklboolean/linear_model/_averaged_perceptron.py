@@ -50,8 +50,6 @@ class AveragedPerceptron(BaseOnlineLinear):
     class_weight : dict, "balanced" or None, default=None
         Factor on the updates of each class. "balanced": inversely proportional to the
         class frequencies.
-    warm_start : bool, default=False
-        Resume ``fit`` from the weights of the last call.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling and of held-out samples. An int makes the result
         reproducible.
@@ -124,7 +122,7 @@ class AveragedPerceptron(BaseOnlineLinear):
     def __init__(
         self, *, average="mean", learning_rate=1.0, margin="auto",
         fit_intercept=True, multi_class="ovr", max_iter=10, shuffle=True,
-        early_stopping=False, class_weight=None, warm_start=False, random_state=None,
+        early_stopping=False, class_weight=None, random_state=None,
         verbose=0,
     ):  # fmt: skip
         self.average = average
@@ -136,7 +134,6 @@ class AveragedPerceptron(BaseOnlineLinear):
         self.shuffle = shuffle
         self.early_stopping = early_stopping
         self.class_weight = class_weight
-        self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 

@@ -230,25 +230,15 @@ cdef class OnlineLoop:
                        "the data are those of another model")
 
     cdef int defer(self, int64_t n_updates) except -1:
-        """Defer updates that are steps of 1 and exact in float32."""
-        cdef Py_ssize_t j, k, height = self.weights.shape[0], n = self.n_hypotheses
-        cdef double largest = 0
+        """Defer updates of a new state that are steps of 1 and exact in float32."""
+        cdef Py_ssize_t n = self.n_hypotheses
         if not (self.rule == ADDITIVE and self.schedule == CONSTANT and self.rate == 1
                 and self.averaging != LONGEST and not self.joint
                 and self.words.shape[0] == self.data.shape[0] == self.sizes.shape[0] == 0
-                and self.indices.shape[0]):
-            return 0
-        for j in range(height):
-            for k in range(n):
-                largest = fmax(largest, fabs(self.weights[j, k]))
-                if self.weights[j, k] != floor(self.weights[j, k]):
-                    return 0
-        if not largest + n_updates < LARGEST_STEPS:
+                and self.indices.shape[0] and self.t == 0 and n_updates < LARGEST_STEPS):
             return 0
         self.steps = view.array((self.n_features, n), itemsize=4, format="f")
-        for j in range(self.n_features):
-            for k in range(n):
-                self.steps[j, k] = <float> self.weights[j, k]
+        self.steps[:] = 0
         if self.averaging == MEAN:
             self.noted = view.array((self.codes.shape[0], n), itemsize=8, format="d")
             self.noted[:] = 0

@@ -70,6 +70,7 @@ def constant_starts(name, value, params):
 
 HOLD_OUT = "Set early_stopping=False and choose max_iter with GridSearchCV."
 SHARED = {
+    "warm_start": Gone(False, "Call partial_fit, once for each pass."),
     "tol": Gone(None, "Set max_iter, or early_stopping=True."),
     "validation_fraction": Gone(0.1, HOLD_OUT),
     "n_iter_no_change": Gone(5, HOLD_OUT),

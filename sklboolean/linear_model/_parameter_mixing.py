@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import History, restore_on_error
-from sklboolean._core.labels import encode_classes, given_classes
+from sklboolean._core.labels import distinct_classes, encode_classes
 from sklboolean._core.partitions import (
     common_schema,
     describe_partition,
@@ -78,9 +78,8 @@ class ParameterMixingMixin:
         with restore_on_error(self):
             self._check_params()
             self._check_partitions()
-            resume = self.warm_start and hasattr(self, "classes_")
             sources = open_partitions(partitions)
-            classes = given_classes(self, classes, resume)
+            classes = distinct_classes(classes)
             # One pool for all epochs, so that arrays are mapped or sent once.
             with Parallel() as parallel:
                 infos = parallel(
@@ -88,15 +87,11 @@ class ParameterMixingMixin:
                     for number, source in enumerate(sources)
                 )
                 infos = [info for info in infos if info.n_samples]
-                schema, self.classes_ = common_schema(self, infos, classes, resume)
+                schema, self.classes_ = common_schema(infos, classes)
                 schema.set_attributes(self)
-                params = self._resume_params()
-                if resume:
-                    self._check_resumable(params)
-                self._fitted_params = params
-                state = self._state.copy() if resume else self._init_state()
-                state, history = self._mix(parallel, sources, infos, state)
-                self._store_epochs(state, history, resume)
+                self._fitted_params = self._resume_params()
+                state, history = self._mix(parallel, sources, infos, self._init_state())
+                self._store_epochs(state, history)
                 best = max(infos, key=lambda info: (len(info.labels), info.n_samples))
                 task = delayed(_score_partition)(
                     self._worker(best), state, best, *sources[best.number]
@@ -146,20 +141,19 @@ class ParameterMixingMixin:
         progress.finish()
         return state, history
 
-
-def _load_checked(worker, info, source):
-    """Load a partition in a task: data, codes, sizes of updates, samples, weights."""
-    X, y, sample_weight = load_partition(*source)
-    data, y = worker._check_X(X, y, reset=False)
-    _, codes = encode_classes(y, worker.classes_)
-    info.check_n_samples(len(codes))
-    return data, codes, *worker._weigh(codes, sample_weight, one_pass=True)
+    def _load(self, info, source):
+        """Load in a task: data, codes, sizes of updates, samples, weights."""
+        X, y, sample_weight = load_partition(*source)
+        data, y = self._check_X(X, y, reset=False)
+        _, codes = encode_classes(y, self.classes_)
+        info.check_n_samples(len(codes))
+        return data, codes, *self._weigh(codes, sample_weight, one_pass=True)
 
 
 def _train_partition(worker, state, info, *source):
     """Train one epoch on one partition, in a task of its own."""
     with prefix_errors(info.number):
-        data, codes, weights, samples, _ = _load_checked(worker, info, source)
+        data, codes, weights, samples, _ = worker._load(info, source)
         # Tasks may share the memory of the state, or have it read-only.
         state, history = worker._train(
             state.copy(), data, codes, weights, samples, one_pass=True
@@ -170,5 +164,5 @@ def _train_partition(worker, state, info, *source):
 def _score_partition(worker, state, info, *source):
     """Score held-out samples of one partition, in a task of its own."""
     with prefix_errors(info.number):
-        loaded = _load_checked(worker, info, source)
+        loaded = worker._load(info, source)
         return worker._second_model_scores(state, *loaded, one_pass=False)

@@ -69,8 +69,6 @@ class Winnow(BaseOnlineLinear):
     class_weight : dict, "balanced" or None, default=None
         Exponent of the factors in updates of each class. "balanced": inversely
         proportional to the class frequencies.
-    warm_start : bool, default=False
-        Resume ``fit`` from the weights of the last call.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling and of held-out samples. An int makes the result
         reproducible.
@@ -143,7 +141,7 @@ class Winnow(BaseOnlineLinear):
     def __init__(
         self, *, variant="balanced", promotion=1.1, threshold="auto", margin=1.0,
         average="mean", binarize="passthrough", multi_class="ovr", max_iter=10,
-        shuffle=True, early_stopping=False, class_weight=None, warm_start=False,
+        shuffle=True, early_stopping=False, class_weight=None,
         random_state=None, verbose=0,
     ):  # fmt: skip
         self.variant = variant
@@ -157,7 +155,6 @@ class Winnow(BaseOnlineLinear):
         self.shuffle = shuffle
         self.early_stopping = early_stopping
         self.class_weight = class_weight
-        self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 

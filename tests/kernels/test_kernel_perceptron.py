@@ -295,39 +295,32 @@ def test_partial_fit_of_one_class_of_several_learns():
 
 @pytest.mark.parametrize("average", ["mean", "voted", None])
 @pytest.mark.parametrize("multi_class", ["ovr", "joint"])
-def test_warm_start_goes_on_as_one_longer_fit(average, multi_class):
+def test_passes_of_partial_fit_are_one_longer_fit(average, multi_class):
     X, y = random_problem(5)
     options = {"average": average, "multi_class": multi_class, "n_orders": 0}
-    twice = plain_perceptron(max_iter=2, warm_start=True, **options)
-    twice.fit(X, y).fit(X, y)
+    passes = plain_perceptron(max_iter=2, **options).fit(X, y)
+    passes.partial_fit(X, y).partial_fit(X, y)
     once = plain_perceptron(max_iter=4, **options).fit(X, y)
     assert once.n_iter_ == 4  # no early end
-    assert same_state(decision_exact(twice, X), decision_exact(once, X))
-    assert twice.mistakes_per_epoch_ == once.mistakes_per_epoch_
-    assert (twice.n_updates_, twice.t_) == (once.n_updates_, once.t_)
-    assert twice.n_iter_ == 2
+    assert same_state(decision_exact(passes, X), decision_exact(once, X))
+    assert passes.n_mistakes_ == once.n_mistakes_
+    assert (passes.n_updates_, passes.t_) == (once.n_updates_, once.t_)
+    assert passes.n_iter_ == 2
 
 
-def test_fit_without_warm_start_forgets():
+def test_fit_forgets():
     X, y = random_problem(6)
     twice = plain_perceptron(random_state=0).fit(X[60:], y[60:]).fit(X, y)
     assert_same_model(twice, plain_perceptron(random_state=0).fit(X, y), X)
 
 
-def test_warm_start_with_new_class_weights_keeps_what_was_learned():
+def test_new_class_weights_keep_what_was_learned():
     X, y = random_problem(7, n_classes=2)
     plain = plain_perceptron(n_orders=0, max_iter=1).fit(X, y)
-    model = plain_perceptron(n_orders=0, max_iter=1, warm_start=True)
-    model.fit(X[:60], y[:60])
+    model = plain_perceptron(n_orders=0, max_iter=1).fit(X[:60], y[:60])
     # Weights of 1 change nothing but the unit in which coefficients are kept.
-    model.set_params(class_weight={0: 1, 1: 1}).fit(X[60:], y[60:])
+    model.set_params(class_weight={0: 1, 1: 1}).partial_fit(X[60:], y[60:])
     assert same_state(decision_exact(model, X), decision_exact(plain, X))
-
-
-def test_warm_start_refuses_new_labels():
-    model = plain_perceptron(warm_start=True).fit([[0], [1]], [0, 1])
-    with pytest.raises(ValueError, match=r"label .*2.* not among the classes"):
-        model.fit([[0], [1]], [0, 2])
 
 
 # Budgets

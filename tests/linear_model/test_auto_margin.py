@@ -110,7 +110,7 @@ def test_partitions_agree_on_the_mean_over_all_samples():
     model = AveragedPerceptron(max_iter=3).fit_partitions(parts)
     expected = float(auto_margin(X, 1))
     assert model.margin_ == pytest.approx((expected, expected), rel=1e-14)
-    model.set_params(margin=3.0, warm_start=True).fit_partitions(parts)
+    model.set_params(margin=3.0).fit_partitions(parts)
     assert model.margin_ == (3.0, 3.0)
     alone = AveragedPerceptron(max_iter=3).fit_partitions([(X, y)])
     same_model(alone, AveragedPerceptron(max_iter=3, shuffle=False).fit(X, y))

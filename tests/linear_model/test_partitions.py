@@ -207,17 +207,6 @@ def test_what_no_partition_changes_stays():
     np.testing.assert_array_equal(model.raw_coef_[0, -2:], 0.0)
 
 
-def test_warm_start_goes_on():
-    X, y = make_rows()
-    parts = cut(X, y, 4)
-    whole = AveragedPerceptron(max_iter=4).fit_partitions(parts)
-    model = AveragedPerceptron(max_iter=2, warm_start=True)
-    model.fit_partitions(parts).fit_partitions(parts)
-    np.testing.assert_array_equal(model.coef_, whole.coef_)
-    assert model.mistakes_per_epoch_ == whole.mistakes_per_epoch_
-    assert model.n_iter_ == 2
-
-
 def test_learns_on_after_partitions():
     X, y, _ = make_disjunction(400, 50, n_relevant=3, random_state=0)
     model = Winnow().fit_partitions(cut(X, y, 4)).partial_fit(X, y)
@@ -306,14 +295,6 @@ def test_labels_must_be_among_the_classes():
         AveragedPerceptron().fit_partitions(parts, classes=[1])
     with pytest.raises(ValueError, match="partitions is empty"):
         AveragedPerceptron().fit_partitions([])
-
-
-def test_warm_start_keeps_its_classes():
-    model = AveragedPerceptron(warm_start=True).fit(X, Y)
-    again = clone(model).fit(X, Y).fit_partitions([(X, Y)], classes=[1, 0])
-    assert again.n_iter_ > 0
-    with pytest.raises(ValueError, match="not the same as in the first call"):
-        model.fit_partitions([(X, Y)], classes=[0, 1, 2])
 
 
 @pytest.mark.parametrize(

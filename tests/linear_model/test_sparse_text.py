@@ -42,8 +42,6 @@ def test_deferred_updates_give_the_model_of_single_passes(model, n_classes):
     for _ in range(4):
         single.partial_fit(X, y, classes=range(n_classes))
     same_model(deferred, single)
-    resumed = clone(model).set_params(max_iter=2, shuffle=False, warm_start=True)
-    same_model(deferred, resumed.fit(X, y).fit(X, y))
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -89,8 +87,6 @@ def test_updates_are_deferred_only_where_that_is_exact():
         assert not defers(AveragedPerceptron(**parameters), X, y), parameters
     assert not defers(AveragedPerceptron(), X * 2, y)
     assert not defers(AveragedPerceptron(), X.toarray(), y)
-    resumed = AveragedPerceptron(learning_rate=0.3, warm_start=True).fit(X, y)
-    assert not defers(resumed.set_params(learning_rate=1.0), X, y)
 
 
 @given(st.integers(0, 200), st.integers(1, 40), st.integers(0, 2**63))

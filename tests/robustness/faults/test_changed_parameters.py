@@ -72,7 +72,7 @@ FREE = {
     "probability": True, "promotion": 1.5, "random_state": 1, "shuffle": False,
     "solver": "gradient", "threshold": 0.5, "tol": 0.1,
     "tree_updates": 1, "validation_fraction": 0.2, "sampling": "resample",
-    "verbose": 0, "warm_start": True,
+    "verbose": 0,
 }  # fmt: skip
 # These make no difference to the models above, or are told by others.
 IDLE = {

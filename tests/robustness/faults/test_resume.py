@@ -4,7 +4,6 @@ import joblib
 import numpy as np
 import pytest
 from _instances import (
-    ESTIMATORS,
     MODELS,
     answers,
     data,
@@ -14,7 +13,6 @@ from _instances import (
 from sklearn.base import clone
 
 IN_PARTS = [n for n, m in MODELS.items() if hasattr(clone(m), "partial_fit")]
-WARM = [n for n, m in MODELS.items() if "warm_start" in m.get_params()]
 
 X, Y = data(120, seed=2)
 
@@ -48,19 +46,5 @@ def test_stored_between_parts(name, tmp_path):
     same_answers(answers(parts, X), answers(whole, X))
 
 
-@pytest.mark.parametrize("name", WARM)
-def test_warm_start_resumes_from_a_file(name, tmp_path):
-    whole = clone(MODELS[name]).set_params(warm_start=True)
-    parts = clone(whole)
-    for _ in range(3):
-        whole = whole.fit(X, Y)
-        parts = through_file(parts, tmp_path).fit(X, Y)
-    same_state(through_file(whole, tmp_path), through_file(parts, tmp_path))
-    same_answers(answers(parts, X), answers(whole, X))
-
-
 def test_estimators_that_learn_on_are_here():
     assert len({type(MODELS[name]) for name in IN_PARTS}) >= 8
-    assert {type(MODELS[name]) for name in WARM} == {
-        type(model) for model in ESTIMATORS if "warm_start" in model.get_params()
-    }
