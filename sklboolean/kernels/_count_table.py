@@ -13,10 +13,10 @@ counts in int64, which is exact. What remains is one product of Python integers 
 count that occurs.
 """
 
-# A table is made of one of three forms: integers or fractions by Newton's differences
-# (`newton_values`), powers 2**s + c, or geometric values (1 + decay)**s - c with 256
-# spare bits. All of them give `numerator(s)`, an exact integer over 2**scale, and
-# correctly rounded (mantissa, exponent) for s = 0 ... max_count.
+# A table is made of one of two forms: integers or fractions by Newton's differences
+# (`newton_values`), or geometric values (1 + decay)**s - c with 256 spare bits. Both
+# give `numerator(s)`, an exact integer over 2**scale, and correctly rounded
+# (mantissa, exponent) for s = 0 ... max_count.
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -62,8 +62,6 @@ class CountTable:
         ``numerator(s)`` is the exact integer ``g(s) * 2**scale``.
     scale : int
         Power of two over which all values are integers.
-    power_constant : int or None
-        c if g(s) = 2**s + c.
     geometric : (int, int, int) or None
         (top, q, c) if g(s) = (1 + top / 2**q)**s - c.
     newton : tuple of 4 ints or None
@@ -78,6 +76,8 @@ class CountTable:
         The largest count that the table covers.
     largest : (float, int)
         Mantissa and exponent of the largest abs(g(s)).
+    power_constant : int or None
+        c if g(s) = 2**s + c.
     cubic : tuple of 4 ints or None
         Coefficients of s**0 to s**3 in 6 g(s), if ``newton`` is given.
     cubic_size : int
@@ -86,15 +86,13 @@ class CountTable:
 
     def __init__(
         self, count, mantissas, exponents, numerator, scale=0, *,
-        power_constant=None, geometric=None, newton=None,
-        remedy="fewer or shorter formulas",
+        geometric=None, newton=None, remedy="fewer or shorter formulas",
     ):  # fmt: skip
         self.count = count
         self.mantissas = mantissas
         self.exponents = exponents
         self.numerator = numerator
         self.scale = scale
-        self.power_constant = power_constant
         self.geometric = geometric
         self.newton = newton
         self.remedy = remedy
@@ -103,6 +101,9 @@ class CountTable:
         size = np.abs(mantissas)
         best = np.lexsort((size, np.where(size > 0, exponents, np.iinfo(np.int64).min)))
         self.largest = float(size[best[-1]]), int(exponents[best[-1]])
+        self.power_constant = None
+        if geometric is not None and geometric[:2] == (1, 0):
+            self.power_constant = -geometric[2]
         self.cubic = None
         if newton is not None:
             a0, a1, a2, a3 = newton
@@ -116,7 +117,7 @@ class CountTable:
         if not constant:
             return self
         old_numerator, unit = self.numerator, constant << self.scale
-        power_constant, geometric, newton = None, None, None
+        geometric, newton = None, None
 
         def numerator(s):
             return old_numerator(s) + unit
@@ -126,17 +127,13 @@ class CountTable:
         if self.geometric is not None:
             top, q, subtracted = self.geometric
             geometric = top, q, subtracted - constant
-        if self.power_constant is not None:
-            power_constant = self.power_constant + constant
-            values = _power_values(self.max_count, power_constant)
-        elif geometric is not None:
             values = _geometric_values(self.max_count, *geometric)
         else:
             values = list(map(numerator, range(self.max_count + 1)))
-            values = _split_all(values, -self.scale)
+            values = split_integers(values, -self.scale)
         return CountTable(
-            self.count, *values, numerator, self.scale, power_constant=power_constant,
-            geometric=geometric, newton=newton, remedy=self.remedy,
+            self.count, *values, numerator, self.scale, geometric=geometric,
+            newton=newton, remedy=self.remedy,
         )  # fmt: skip
 
     def values(self, shift=0):
@@ -169,34 +166,45 @@ class CountTable:
         return difference_weights(numerators, self.max_count, monotone, self.scale)
 
 
-def _split_all(numerators, exponent=0):
-    if max(map(abs, numerators)) <= 2**53:  # floats hold them
-        mantissas, exponents = np.frexp(np.array(numerators, dtype=np.float64))
+def split_integers(values, exponent=0):
+    """Round each ``value * 2**exponent``, as `split_integer` does.
+
+    Returns
+    -------
+    mantissas : ndarray of float64
+    exponents : ndarray of int64
+    """
+    if max(map(abs, values)) <= 2**53:  # floats hold them
+        mantissas, exponents = np.frexp(np.array(values, dtype=np.float64))
         exponents = exponents.astype(np.int64)
         exponents[mantissas != 0] += exponent
         return mantissas, exponents
-    mantissas = np.empty(len(numerators))
-    exponents = np.empty(len(numerators), dtype=np.int64)
-    for i, numerator in enumerate(numerators):
-        mantissas[i], exponents[i] = split_integer(numerator, exponent)
-    return mantissas, exponents
+    return _split_pairs((value, exponent) for value in values)
 
 
-def _power_values(max_count, constant):
-    """Split 2**s + constant for s = 0 ... max_count."""
-    mantissas = np.full(max_count + 1, 0.5)
-    exponents = np.arange(1, max_count + 2, dtype=np.int64)
-    # Above 2**120 the constant is far below half a unit in the last place.
-    near = min(max_count, 120) + 1
-    head = _split_all([(1 << s) + constant for s in range(near)])
-    mantissas[:near], exponents[:near] = head
-    return mantissas, exponents
+def _split_pairs(pairs):
+    """Round products ``value * 2**exponent``, given as pairs."""
+    mantissas, exponents = zip(*[split_integer(*pair) for pair in pairs], strict=True)
+    return np.array(mantissas), np.array(exponents, dtype=np.int64)
+
+
+def _powers(base, q, last):
+    """Compute (base / 2**q)**l for l = 0 ... last as integers times powers of two.
+
+    All but the leading 256 + 2 q binary digits are cut off.
+    """
+    value, exponent = 1, 0
+    for _ in range(last + 1):
+        yield value, exponent
+        value, exponent = value * base, exponent - q
+        excess = max(0, value.bit_length() - 256 - 2 * q)
+        value, exponent = value >> excess, exponent + excess
 
 
 def integer_table(count, values, newton=None):
     """Make a `CountTable` of Python integers."""
     values = list(values)
-    mantissas, exponents = _split_all(values)
+    mantissas, exponents = split_integers(values)
     return CountTable(count, mantissas, exponents, values.__getitem__, newton=newton)
 
 
@@ -254,20 +262,17 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
         if longest <= 3 and decay == 1:
             options["newton"] = (*weights, 0, 0, 0)[:4]
         return CountTable(
-            count, *_split_all(sums, -scale), sums.__getitem__, scale, **options
+            count, *split_integers(sums, -scale), sums.__getitem__, scale, **options
         )
 
     def numerator(s):
         return ((bottom + top) ** s << q * (longest - s)) - sums[s]
 
-    if decay == 1 and min_literals <= 1:
-        values = _power_values(max_count, -min_literals)
-        options["power_constant"] = -min_literals
-    elif min_literals <= 1:
+    if min_literals <= 1:
         values = _geometric_values(max_count, top, q, min_literals)
         options["geometric"] = top, q, min_literals
     else:
-        values = _split_all(list(map(numerator, range(max_count + 1))), -scale)
+        values = split_integers(list(map(numerator, range(max_count + 1))), -scale)
     return CountTable(count, *values, numerator, scale, **options)
 
 
@@ -297,19 +302,30 @@ def _geometric_values(max_count, top, q, constant):
 
     The powers carry 256 bits beyond the finest digit that the subtraction can uncover.
     """
-    factor = (1 << q) + top
-    numerators, exponents = [], []
-    value, exponent = 1, 0
-    for _ in range(max_count + 1):
-        unit = constant << -exponent if exponent <= 0 else 0
-        numerators.append(value - unit)
-        exponents.append(exponent)
-        value, exponent = value * factor, exponent - q
-        excess = max(0, value.bit_length() - 256 - 2 * q)
-        value, exponent = value >> excess, exponent + excess
-    pairs = [split_integer(*pair) for pair in zip(numerators, exponents, strict=True)]
-    mantissas, exponents = zip(*pairs, strict=True)
-    return np.array(mantissas), np.array(exponents, dtype=np.int64)
+    # Above 2**120 the constant is far below half a unit in the last place: the powers
+    # of two themselves are left.
+    n_near = min(max_count, 120) if (top, q) == (1, 0) else max_count
+    mantissas, exponents = _split_pairs(
+        (value - (constant << -exponent if exponent <= 0 else 0), exponent)
+        for value, exponent in _powers((1 << q) + top, q, n_near)
+    )
+    far = np.arange(n_near + 2, max_count + 2)
+    return np.append(mantissas, np.full(len(far), 0.5)), np.append(exponents, far)
+
+
+def near_one(mantissas, exponents):
+    """Divide numbers by a power of two, the largest near 1; what underflows becomes 0.
+
+    Returns
+    -------
+    values : ndarray of float64
+    exponent : int
+        The numbers were divided by ``2**exponent``.
+    """
+    used = mantissas != 0
+    top = int(exponents[used].max(initial=-(2**20)))
+    shifts = np.maximum(exponents - top, -2000)
+    return np.ldexp(mantissas, np.where(used, shifts, 0)), top
 
 
 @dataclass(frozen=True)
@@ -367,10 +383,7 @@ class LengthWeights:
         """
         mantissas = self.mantissas[: max_literals + 1].copy()
         mantissas[0] = 0.0
-        used = mantissas != 0
-        top = int(self.exponents[: max_literals + 1][used].max(initial=-(2**40)))
-        shifts = np.maximum(self.exponents[: max_literals + 1] - top, -2000)
-        return np.ldexp(mantissas, np.where(used, shifts, 0)), top
+        return near_one(mantissas, self.exponents[: max_literals + 1])
 
     def times(self, length, value):
         """Multiply the weight of a length by a value.
@@ -439,14 +452,10 @@ def power_weights(base, n_features, monotone, shortest=0, longest=None):
     mantissas = np.zeros(n_features + 1)
     exponents = np.zeros(n_features + 1, dtype=np.int64)
     top, bottom = float(base).as_integer_ratio()
-    q = bottom.bit_length() - 1  # base = top / 2**q
-    value, exponent = 1, 0
-    for length in range(longest + 1):
+    powers = _powers(top, bottom.bit_length() - 1, longest)  # base = top / 2**q
+    for length, power in enumerate(powers):
         if length >= shortest:
-            mantissas[length], exponents[length] = split_integer(value, exponent)
-        value, exponent = value * top, exponent - q
-        excess = max(0, value.bit_length() - 256)
-        value, exponent = value >> excess, exponent + excess
+            mantissas[length], exponents[length] = split_integer(*power)
     return LengthWeights(mantissas, exponents, monotone)
 
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import unpack_words
 from sklboolean._core.validation import validate_boolean
-from sklboolean.kernels._count_table import split_integer
+from sklboolean.kernels._count_table import near_one, split_integers
 from sklboolean.kernels._kernels import (
     ConjunctionKernel,
     LinearKernel,
@@ -56,14 +56,8 @@ class FeatureShares:
         formula = kernel.formula(n_features, int(self.ones.max(initial=0)))
         self.is_monotone = formula.count == "common"
         constant = formula.numerator(0)
-        numerators = [formula.numerator(s) for s in range(formula.max_count + 1)]
-        pairs = [
-            split_integer(value - constant, -formula.scale) for value in numerators
-        ]
-        mantissas, exponents = map(np.array, zip(*pairs, strict=True))
-        self.exponent = int(exponents[mantissas != 0].max(initial=-(2**20)))
-        shifts = np.maximum(exponents - self.exponent, -2000)
-        values = np.ldexp(mantissas, np.where(mantissas != 0, shifts, 0))
+        gains = [formula.numerator(s) - constant for s in range(formula.max_count + 1)]
+        values, self.exponent = near_one(*split_integers(gains, -formula.scale))
         self.shares = values / np.maximum(np.arange(len(values)), 1)
 
     def _as_numbers(self, table):
