@@ -5,7 +5,6 @@ from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.parallel import Parallel, delayed
@@ -480,13 +479,8 @@ class BooleanSVC(
         support, coef, intercept = gather(solutions, numbers)
         learned = table[support], support, coef, intercept, self._pairs()
         state = SupportState(kernel, self.n_features_in_, *learned)
-        is_sparse = sparse.issparse(state.table)
         self._state = state
-        self.kernel_ = state.kernel
-        self.support_ = state.support
-        self.support_words_ = None if is_sparse else state.table
-        self.support_rows_ = state.table if is_sparse else None
-        self.n_support_ = len(state.support)
+        self._set_support(kernel, state.support, state.table)
         self.dual_coef_ = state.coef
         self.intercept_ = state.intercept
         self.n_iter_ = np.array([solution.n_iter for _, solution in solutions])

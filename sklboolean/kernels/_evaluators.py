@@ -184,6 +184,13 @@ def make_evaluator(config, table=None, n_jobs=None):
     return CountEvaluator(formula, n_features, shift=shift, n_jobs=n_jobs)
 
 
+def evaluator_of_bits(formula, n_features, n_jobs=None):
+    """Make the evaluator of a formula of bits."""
+    is_pair = isinstance(formula, PairFormula)
+    evaluator = FormulaEvaluator if is_pair else CountEvaluator
+    return evaluator(formula, n_features, n_jobs=n_jobs)
+
+
 class _MatrixEvaluator:
     """Adds scores by way of kernel blocks in float64."""
 
@@ -545,26 +552,23 @@ def normalized_matrix(table, rows, columns, out, *, symmetric=False, n_jobs=None
     n, same = rows.n_features, table.count == "same"
     used = table.exponents[table.mantissas != 0]
     is_moderate = np.abs(used).max(initial=0) < LARGEST_EXPONENT // 2
-    if is_moderate and not same:
-        evaluator = CountEvaluator(table, n, n_jobs=n_jobs)
-        return evaluator.matrix(
-            rows, columns, symmetric=symmetric, out=out, normalize=True
-        )
     if is_moderate:
-        values = table.values()
-        values = values / values[-1] if values[-1] else values
-        count_map = CountMap("table", values, n)
+        evaluator = CountEvaluator(table, n, n_jobs=n_jobs)
+        if same:  # every K(x, x) is the last value
+            values = table.values()
+            values = values / values[-1] if values[-1] else values
+            evaluator.count_map = CountMap("table", values, n)
+        return evaluator.matrix(
+            rows, columns, symmetric=symmetric, out=out, normalize=not same
+        )
 
     def fill(first, last):
-        block, here = rows.take(slice(first, last)), out[first:last]
-        if is_moderate:
-            map_pairs(block, columns, count_map, -len(block), here)
-            return
+        block = rows.take(slice(first, last))
         counts, a, b = count_common(block, columns), block.ones[:, None], columns.ones
         if same:
             counts = n - a - b + 2 * counts
             a = b = n
-        here[:] = _normalize(table, counts, a, b)
+        out[first:last] = _normalize(table, counts, a, b)
 
     step = max(1, BLOCK_PAIRS // max(1, len(columns)))
     small = out.size < PAIRS_FOR_THREADS

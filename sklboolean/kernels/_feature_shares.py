@@ -132,7 +132,7 @@ class FeatureShares:
 
 
 class FeatureSharesMixin:
-    """What kernel classifiers say of single features.
+    """The support samples of kernel classifiers, and what they say of single features.
 
     For classes with ``kernel_``, ``dual_coef_`` and ``_score_factors``.
     """
@@ -194,6 +194,14 @@ class FeatureSharesMixin:
             np.ldexp(contributions, shares.exponent + exponent) * factors[:, None, None]
         )
         return contributions if len(self.classes_) > 2 else contributions[:, 0]
+
+    def _set_support(self, kernel, support, table):
+        """Set the attributes that hold the kernel and the support samples."""
+        is_sparse = sparse.issparse(table)
+        self.kernel_ = kernel
+        self.support_, self.n_support_ = support, len(support)
+        self.support_words_ = None if is_sparse else table
+        self.support_rows_ = table if is_sparse else None
 
     def _deciding_scores(self, table):
         """Find the score that decides about each sample and class, or None."""

@@ -4,7 +4,6 @@ from dataclasses import replace
 from operator import itemgetter
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -504,12 +503,7 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
     def _set_fitted_attributes(self, state):
         unit = state.resolution * state.unit
         coef = state.model.coef / unit
-        is_sparse = sparse.issparse(state.table)
-        self.kernel_ = state.config.kernel
-        self.support_ = state.support
-        self.support_words_ = None if is_sparse else state.table
-        self.support_rows_ = state.table if is_sparse else None
-        self.n_support_ = len(state.support)
+        self._set_support(state.config.kernel, state.support, state.table)
         self.dual_coef_ = coef
         self.raw_dual_coef_ = state.coef / (state.resolution * state.n_orders)
         self.intercept_ = coef.sum(axis=1) * state.config.constant

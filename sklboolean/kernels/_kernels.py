@@ -32,9 +32,8 @@ from sklboolean.kernels._count_table import (
     real_table,
 )
 from sklboolean.kernels._evaluators import (
-    CountEvaluator,
-    FormulaEvaluator,
     PairFormula,
+    evaluator_of_bits,
     lay_out_rows,
     normalized_matrix,
 )
@@ -176,9 +175,7 @@ def evaluate(kernel, formula, rows, columns, out, *, symmetric=False):
         return normalized_matrix(
             formula, rows, columns, n_jobs=kernel.n_jobs, **options
         )
-    is_pair = isinstance(formula, PairFormula)
-    evaluator = FormulaEvaluator if is_pair else CountEvaluator
-    evaluator = evaluator(formula, rows.n_features, n_jobs=kernel.n_jobs)
+    evaluator = evaluator_of_bits(formula, rows.n_features, kernel.n_jobs)
     return evaluator.matrix(rows, columns, **options)
 
 

@@ -34,10 +34,8 @@ from sklboolean._core._popcount import FEW_COLUMNS
 from sklboolean._core.bits import BitColumns, as_words
 from sklboolean.kernels._count_table import smaller_values
 from sklboolean.kernels._evaluators import (
-    CountEvaluator,
-    FormulaEvaluator,
-    PairFormula,
     SampleLayout,
+    evaluator_of_bits,
     too_large_message,
 )
 from sklboolean.kernels._smo import find_movable, solve_block
@@ -106,10 +104,8 @@ class BitKernel:
     def _set_kernel(self, kernel):
         most = int(self.rows.ones.max(initial=0))
         formula = kernel.formula(self.n_features, most)
-        is_pair = isinstance(formula, PairFormula)
-        evaluator = FormulaEvaluator if is_pair else CountEvaluator
         self.kernel = kernel
-        self.evaluator = evaluator(formula, self.n_features, n_jobs=self.n_jobs)
+        self.evaluator = evaluator_of_bits(formula, self.n_features, self.n_jobs)
         self._factors = np.zeros(0)
         if getattr(kernel, "normalize", False):
             self._set_factors(formula)
