@@ -122,6 +122,7 @@ def test_version_is_that_of_the_installed_package():
     assert sklboolean.__version__ == importlib.metadata.version("sklboolean")
 
 
+@pytest.mark.slow  # a new process imports everything
 def test_packages_are_attributes_from_the_start():
     packages = [module.split(".")[1] for module in PUBLIC_MODULES[1:]]
     assert {"datasets", "inspection", "theory"} <= set(packages)

@@ -292,6 +292,21 @@ def test_only_classes_work_on_their_estimators():
     assert not functions_on_estimators()
 
 
+# Parameters of estimators
+
+MOST_PARAMETERS, MOST_PARAMETERS_IN_ALL = 16, 240
+
+
+def test_estimators_have_few_parameters():
+    """Another parameter is an object's, or replaces one; see the architecture."""
+    counts = {
+        name: len(inspect.signature(getattr(sklboolean, name)).parameters)
+        for name in public_estimators()
+    }
+    assert not {name: n for name, n in counts.items() if n > MOST_PARAMETERS}
+    assert sum(counts.values()) <= MOST_PARAMETERS_IN_ALL
+
+
 # Length of functions
 
 MOST_LINES_OF_FUNCTION, MOST_BRANCHES = 40, 15

@@ -159,3 +159,7 @@ def old_keywords(**new_names):
 def renamed(state, **new_names):
     """Copy the state of a stored model, with new names of its attributes."""
     return {new_names.get(name, name): value for name, value in state.items()}
+
+
+def jobs_of_context(name, value, params):
+    """Use joblib.parallel_config(n_jobs=...) instead; no result depends on it."""

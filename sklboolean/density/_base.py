@@ -151,10 +151,6 @@ def doublings(largest):
     return (2**k for k in range(int(largest).bit_length()))
 
 
-def threads_of_context(name, value, params):
-    """Use joblib.parallel_config(n_jobs=...) instead; results do not depend on it."""
-
-
 def log_in_blocks(function, samples, known=None):
     """Apply ``apply_in_blocks`` to some samples; the others get -inf."""
     if known is None or known.all():

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.damage import require_shape
-from sklboolean._core.deprecation import Gone, old_parameters
+from sklboolean._core.deprecation import Gone, jobs_of_context, old_parameters
 from sklboolean._core.held_out import hold_out
 from sklboolean._core.parameters import (
     check_integer,
@@ -138,6 +138,7 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
     batch_size=Gone(1000, "Call partial_fit with chunks of fewer samples."),
     learning_decay=Gone(0.7, "Leave it out."),
     warm_start=Gone(False, "Raise max_iter."),
+    n_jobs=jobs_of_context,
 )
 class BernoulliMixture(
     CallbackSupportMixin, ContinuedFitMixin, ClassNamePrefixFeaturesOutMixin,
@@ -175,9 +176,6 @@ class BernoulliMixture(
     random_state : int, RandomState instance or None, default=None
         Source of the random starts, of ``sample``, and of ``impute`` with
         ``method="sample"``.
-    n_jobs : int or None, default=None
-        Number of starts to run in parallel, or of threads for one start. The result
-        does not depend on it.
     verbose : int, default=0
         1 prints the log-likelihood of each start.
 
@@ -212,6 +210,11 @@ class BernoulliMixture(
     --------
     ChowLiuTree : A tree instead of hidden classes; nothing to tune.
 
+    Notes
+    -----
+    Threads are those of ``joblib.parallel_config(n_jobs=2)``, for example. No result
+    depends on their number.
+
     References
     ----------
     Dempster, Laird, Rubin. "Maximum Likelihood from Incomplete Data via the EM
@@ -232,7 +235,7 @@ class BernoulliMixture(
 
     def __init__(
         self, n_components=10, *, alpha=0.1, n_init=1, max_iter=200,
-        feature_groups=None, binarize=0.0, random_state=None, n_jobs=None, verbose=0,
+        feature_groups=None, binarize=0.0, random_state=None, verbose=0,
     ):  # fmt: skip
         self.n_components = n_components
         self.alpha = alpha
@@ -241,7 +244,6 @@ class BernoulliMixture(
         self.feature_groups = feature_groups
         self.binarize = binarize
         self.random_state = random_state
-        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def __sklearn_tags__(self):
@@ -401,7 +403,6 @@ class BernoulliMixture(
             alpha=check_real(self.alpha, "alpha", 1e-10),
             n_init=check_integer(self.n_init, "n_init", 1),
             max_iter=check_integer(self.max_iter, "max_iter", 1),
-            n_jobs=self.n_jobs,
         )
 
     def _check_resumes(self):

@@ -31,7 +31,7 @@ class BinaryMachineMixin(MachineMixin, BinaryDensityMixin):
 
     def _log_density(self, signs):
         check_missing(self._state.params, signs, self._exact_limit)
-        log_sums = log_sums_of_known(self._state.params, signs, self.n_jobs)
+        log_sums = log_sums_of_known(self._state.params, signs)
         return log_sums - self.log_partition_
 
     def _log_odds(self, signs):
@@ -53,7 +53,7 @@ class BinaryMachineMixin(MachineMixin, BinaryDensityMixin):
 
     def _complete_by_means(self, signs, rng=None):
         check_missing(self._state.params, signs, self._exact_limit)
-        return complete_by_means(self._state.params, signs, self.n_jobs)
+        return complete_by_means(self._state.params, signs)
 
     def _complete_at_random(self, signs, rng):
         check_missing(self._state.params, signs, self._exact_limit)

@@ -142,8 +142,6 @@ default="lbfgs"
     random_state : int, RandomState instance or None, default=None
         Source of the starts, held-out samples and new trees, of ``sample``, and of
         ``impute`` with ``method="sample"``.
-    n_jobs : int or None, default=None
-        Threads. The result does not depend on it.
     verbose : int, default=0
         1 prints the mean log-likelihood of each short ascent and each iteration.
 
@@ -186,6 +184,11 @@ default="lbfgs"
     BernoulliMixture : One hidden class for each sample; learns with missing bits.
     sklearn.neural_network.BernoulliRBM : The same model, without likelihood.
 
+    Notes
+    -----
+    Threads are those of ``joblib.parallel_config(n_jobs=2)``, for example. No result
+    depends on their number.
+
     References
     ----------
     Freund. "Data Filtering and Distribution Modeling Algorithms for Machine Learning".
@@ -206,7 +209,7 @@ default="lbfgs"
     def __init__(
         self, n_components=10, *, base="independent", solver="lbfgs", init="random",
         n_init=4, alpha=None, max_iter=500, feature_groups=None, binarize=0.0,
-        random_state=None, n_jobs=None, verbose=0,
+        random_state=None, verbose=0,
     ):  # fmt: skip
         self.n_components = n_components
         self.base = base
@@ -218,7 +221,6 @@ default="lbfgs"
         self.feature_groups = feature_groups
         self.binarize = binarize
         self.random_state = random_state
-        self.n_jobs = n_jobs
         self.verbose = verbose
 
     def __sklearn_tags__(self):
@@ -321,7 +323,7 @@ default="lbfgs"
             fit(drawn, replace(options, start=params, alpha=self.alpha_), True)
 
     def _log_partition(self, params):
-        return log_partition(params, self.n_jobs)
+        return log_partition(params)
 
     @classmethod
     def from_bernoulli_rbm(cls, rbm) -> "CombinationMachine":

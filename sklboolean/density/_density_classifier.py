@@ -24,10 +24,10 @@ from sklboolean._core.base import TableScoreMixin, restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import places_in_class
 from sklboolean._core.damage import labels_of
-from sklboolean._core.deprecation import old_parameters
+from sklboolean._core.deprecation import jobs_of_context, old_parameters
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.weights import checked_weights, relative_weights
-from sklboolean.density._base import UsesDensityMixin, threads_of_context
+from sklboolean.density._base import UsesDensityMixin
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._tree import ChowLiuTree
 
@@ -111,7 +111,7 @@ def fit_calibration(scores, codes, weights):
     return float(slope / typical), np.array(intercepts), loss
 
 
-@old_parameters(n_jobs=threads_of_context)
+@old_parameters(n_jobs=jobs_of_context)
 class DensityClassifier(
     UsesDensityMixin, TableScoreMixin, ClassifierMixin, BaseEstimator
 ):

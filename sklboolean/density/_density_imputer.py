@@ -12,8 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.deprecation import old_parameters
-from sklboolean.density._base import threads_of_context
+from sklboolean._core.deprecation import jobs_of_context, old_parameters
 from sklboolean.density._combination_machine import CombinationMachine
 from sklboolean.density._density_mixture import DensityMixture
 from sklboolean.density._frame_bits import FrameBits
@@ -25,7 +24,7 @@ N_MACHINES = 2  # of the default, beside a mixture
 MAX_SAMPLES = 2000  # to which they are fitted
 
 
-@old_parameters(n_jobs=threads_of_context)
+@old_parameters(n_jobs=jobs_of_context)
 class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Fill missing values with their most probable values given the known ones.
 

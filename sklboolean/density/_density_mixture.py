@@ -34,7 +34,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
-from sklboolean._core.deprecation import Gone, old_parameters
+from sklboolean._core.deprecation import Gone, jobs_of_context, old_parameters
 from sklboolean._core.held_out import hold_out
 from sklboolean._core.parameters import check_integer, is_auto
 from sklboolean._core.progress import (
@@ -49,7 +49,6 @@ from sklboolean.density._base import (
     apply_in_blocks,
     doublings,
     grow,
-    threads_of_context,
 )
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._combination_machine import CombinationMachine
@@ -171,7 +170,7 @@ class OldAveraged(Gone):
         None, "Take the mean of the likelihoods of mixtures with other random_state."
     ),
     tol=Gone(5e-3, "Set max_iter."),
-    n_jobs=threads_of_context,
+    n_jobs=jobs_of_context,
 )
 class DensityMixture(
     CallbackSupportMixin,

@@ -41,7 +41,7 @@ class EMOptions:
     alpha: float
     n_init: int
     max_iter: int
-    n_jobs: int | None
+    n_jobs: int | None = None
 
 
 def posterior(log_joint):

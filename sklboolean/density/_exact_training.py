@@ -64,7 +64,6 @@ class ExactTrainingMixin(MachineMixin):
         return TrainingOptions(
             solver=solver,
             max_iter=check_integer(self.max_iter, "max_iter", 1),
-            n_jobs=self.n_jobs,
             **self._check_shared_params(),
             **more,
         )

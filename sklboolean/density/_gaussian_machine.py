@@ -343,8 +343,6 @@ class GaussianCombinationMachine(
     random_state : int, RandomState instance or None, default=None
         Source of the starts and held-out samples, of ``sample``, and of ``impute`` with
         ``method="sample"``.
-    n_jobs : int or None, default=None
-        Threads. The result does not depend on it.
     verbose : int, default=0
         1 prints the mean log-likelihood of each short ascent and each iteration.
 
@@ -376,6 +374,11 @@ class GaussianCombinationMachine(
     CombinationMachine : The same with binary inputs.
     sklearn.mixture.GaussianMixture : A normal density for each component.
 
+    Notes
+    -----
+    Threads are those of ``joblib.parallel_config(n_jobs=2)``, for example. No result
+    depends on their number.
+
     References
     ----------
     Freund. "Data Filtering and Distribution Modeling Algorithms for Machine Learning".
@@ -400,7 +403,7 @@ class GaussianCombinationMachine(
 
     def __init__(
         self, n_components=10, *, init="random", n_init=4, alpha=1e-4, max_iter=500,
-        random_state=None, n_jobs=None, verbose=0,
+        random_state=None, verbose=0,
     ):  # fmt: skip
         self.n_components = n_components
         self.init = init
@@ -408,7 +411,6 @@ class GaussianCombinationMachine(
         self.alpha = alpha
         self.max_iter = max_iter
         self.random_state = random_state
-        self.n_jobs = n_jobs
         self.verbose = verbose
 
     @with_callbacks
@@ -460,7 +462,7 @@ class GaussianCombinationMachine(
         return True
 
     def _log_partition(self, params):
-        return gaussian_moments(params, self.n_jobs)[0]
+        return gaussian_moments(params)[0]
 
     def _read(self, X, *, reset=False, allow_missing=True):
         """Validate a data set of real numbers; NaN is a missing value."""

@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.deprecation import Gone
+from sklboolean._core.deprecation import Gone, jobs_of_context
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
@@ -51,6 +51,7 @@ def no_visible_bias(name, value, params):
 # Of machines that learn by exact sums. See `old_parameters`.
 OLD_PARAMETERS = {
     "max_active": active_units,
+    "n_jobs": jobs_of_context,
     "early_stopping": Gone(False, "Raise alpha, or take alpha='auto'."),
     "validation_fraction": Gone(
         0.1, "Leave it out: a tenth of the samples is held out."

@@ -119,7 +119,7 @@ class TrainingOptions:
     alpha: float
     visible_bias: bool
     max_iter: int
-    n_jobs: int | None
+    n_jobs: int | None = None
     tree_updates: int = 0
     moments: Callable = partition_moments  # of the machine, with its log Z
     report: Callable | None = None  # of (text, parameters, log Z), after a step

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
-from sklboolean._core.deprecation import Gone, old_parameters
+from sklboolean._core.deprecation import Gone, jobs_of_context, old_parameters
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
@@ -21,7 +21,7 @@ from sklboolean._core.parameters import (
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import warn_user
 from sklboolean._core.weights import checked_weights
-from sklboolean.density._base import ContinuedFitMixin, threads_of_context
+from sklboolean.density._base import ContinuedFitMixin
 from sklboolean.density._binary_machine import BinaryMachineMixin
 from sklboolean.density._initialization import fit_binary_inputs
 from sklboolean.density._machine import MachineState, no_visible_bias
@@ -49,7 +49,7 @@ MARGIN = 0.2  # nats, by which estimates of log Z differ by chance
     momentum=Gone(0.9, "Choose the learning_rate."),
     warm_start=Gone(False, "Call partial_fit, or give weights as init."),
     exact_limit=Gone(20, "Likelihoods of more than 2 ** 20 states are estimated."),
-    n_jobs=threads_of_context,
+    n_jobs=jobs_of_context,
 )
 class SampledCombinationMachine(
     CallbackSupportMixin, ContinuedFitMixin, BinaryMachineMixin, BaseEstimator
@@ -160,8 +160,6 @@ class SampledCombinationMachine(
     >>> machine.partial_fit(X).sample(2, random_state=0).shape
     (2, 4)
     """
-
-    n_jobs = None  # threads of exact sums: those of joblib's context
 
     def __init__(
         self, n_components=10, *, base="independent", init="random", alpha=None,
@@ -317,7 +315,7 @@ class SampledCombinationMachine(
         return is_affordable(n, m, None, self._exact_limit, params.parents is not None)
 
     def _log_partition(self, params):
-        return log_partition(params, self.n_jobs)
+        return log_partition(params)
 
     def _ensure_log_partition(self):
         """Sum over all states, or estimate the sum from both ends, if not yet done."""

@@ -1,10 +1,6 @@
 """Parameters of version 0.2 of the linear models, and what they mean today."""
 
-from sklboolean._core.deprecation import Gone
-
-
-def jobs_of_partitions(name, value, params):
-    """Call fit_partitions within joblib.parallel_config(n_jobs=...) instead."""
+from sklboolean._core.deprecation import Gone, jobs_of_context
 
 
 def schedule_in_learning_rate(name, value, params):
@@ -74,7 +70,7 @@ SHARED = {
     "tol": Gone(None, "Set max_iter, or early_stopping=True."),
     "validation_fraction": Gone(0.1, HOLD_OUT),
     "n_iter_no_change": Gone(5, HOLD_OUT),
-    "n_jobs": jobs_of_partitions,
+    "n_jobs": jobs_of_context,
 }
 OF_AVERAGED_PERCEPTRON = SHARED | {
     "alpha": Gone(0.0, "Lower max_iter, or set early_stopping=True."),

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.conjunction_search import satisfied_by
-from sklboolean._core.deprecation import old_parameters
+from sklboolean._core.deprecation import jobs_of_context, old_parameters
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.validation import validate_boolean, warn_user
@@ -21,12 +21,8 @@ from sklboolean.rules._gain_search import GainParams
 from sklboolean.rules._rule_samples import RuleSamples
 
 
-def _ignore_n_jobs(name, value, params):
-    """Call joblib.parallel_config(n_jobs=...) around the fit."""
-
-
 @old_parameters(
-    literal_price="literal_cost", rule_price="rule_cost", n_jobs=_ignore_n_jobs
+    literal_price="literal_cost", rule_price="rule_cost", n_jobs=jobs_of_context
 )
 class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
     """Find the cheapest set of rules, with a proof that none is cheaper.

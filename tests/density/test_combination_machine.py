@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from oracles.density import agreeing, all_inputs, all_joint_log_weights
 from scipy.special import logsumexp
 from sklearn.base import clone
@@ -182,7 +183,8 @@ def test_penalty_draws_weights_to_zero():
 @pytest.mark.parametrize("base", ["independent", "chow_liu"])
 def test_same_seed_same_machine_for_any_threads_and_order(base):
     one = machine(base=base).fit(X)
-    two = machine(base=base, n_jobs=2).fit(X[::-1])
+    with parallel_config(n_jobs=2):
+        two = machine(base=base).fit(X[::-1])
     np.testing.assert_array_equal(one.components_, two.components_)
     other = machine(base=base, random_state=1).fit(X)
     assert not np.array_equal(one.components_, other.components_)
