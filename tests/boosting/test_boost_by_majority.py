@@ -463,8 +463,11 @@ def kernel_of_rows(X, Y):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sampling", ["weight", "resample"])
-@pytest.mark.parametrize("gamma", [0.2, CrossValidatedSchedule(cv=2)], ids=str)
-def test_precomputed_kernel_is_the_kernel_of_the_base(sampling, gamma):
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [(BoostingSchedule, {"gamma": 0.2}), (CrossValidatedSchedule, {"cv": 2})],
+)
+def test_precomputed_kernel_is_the_kernel_of_the_base(sampling, kind, options):
     X, y = noisy_majority(100, noise=0.2)
     X = X.astype(np.float64)
     K = kernel_of_rows(X, X)
@@ -473,7 +476,7 @@ def test_precomputed_kernel_is_the_kernel_of_the_base(sampling, gamma):
         return BoostByMajority(
             SVC(kernel=kernel, C=0.05),
             n_estimators=15,
-            schedule=BoostingSchedule(gamma=gamma, sampling=sampling),
+            schedule=kind(**options, sampling=sampling),
             random_state=0,
         )
 
