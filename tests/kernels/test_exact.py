@@ -74,7 +74,7 @@ def power_terms(draw):
 # -- signs of sums of powers --------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=250)
 @given(power_terms(), st.sampled_from([0, 1]))
 def test_the_sign_of_a_sum_of_powers_is_that_of_python_integers(case, min_literals):
     n, terms = case
@@ -85,7 +85,7 @@ def test_the_sign_of_a_sum_of_powers_is_that_of_python_integers(case, min_litera
     assert exact_value(table, *arrays(terms)) == value
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=200)
 @given(power_terms(), st.sampled_from([0, 1]), st.integers(-1, 1), st.randoms())
 def test_ties_and_near_ties_have_the_right_sign(case, min_literals, excess, random):
     # Every term is taken back in several pieces: of one count, or halves of the next.

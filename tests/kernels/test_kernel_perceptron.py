@@ -90,7 +90,7 @@ def test_training_on_separable_data_ends_when_no_mistake_is_left():
     assert (model.predict(X) == y).all()
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=32)
 @given(planted, kernel_settings, st.sampled_from([0.05, 0.3]), st.integers(1, 4))
 def test_mistakes_with_noise_stay_below_the_bound(dnf, kernel, noise, n_passes):
     X, y, terms = make_dnf(60, 8, noise=noise, **dnf)
@@ -186,7 +186,7 @@ def assert_same_model(one, other, X, names=learned):
     assert same_state(one.decision_function(X), other.decision_function(X))
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=22)
 @given(
     streams,
     st.integers(0, 10**6),

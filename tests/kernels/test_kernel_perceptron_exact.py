@@ -120,7 +120,7 @@ def assert_equals_oracle(X, y, pool, kernel, learner, layout=np.asarray):
     return run
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=45)
 @given(
     labelled_rows([1, 2, 3, 8, 40, 63, 64, 65, 130]),
     kernels,
@@ -131,7 +131,7 @@ def test_model_equals_big_integer_perceptron(problem, kernel, learner, layout):
     assert_equals_oracle(*problem, kernel, learner, layout)
 
 
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=16)
 @given(labelled_rows([1100], n_examples=14), kernels, learners)
 def test_model_equals_big_integer_perceptron_beyond_float64(problem, kernel, learner):
     if kernel["max_literals"] is None and kernel["decay"] == 0.3:
@@ -139,7 +139,7 @@ def test_model_equals_big_integer_perceptron_beyond_float64(problem, kernel, lea
     assert_equals_oracle(*problem, kernel, learner)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=30)
 @given(labelled_rows([5, 40]), kernels, learners, st.data())
 def test_class_weights_scale_the_updates(problem, kernel, learner, data):
     X, y, pool = problem
@@ -218,7 +218,7 @@ def test_relative_margin_is_compared_without_rounding():
     assert model.n_updates_ == 2
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=40)
 @given(
     labelled_rows([100]),
     st.sampled_from([0.1, 0.2, 0.3, 0.7, 1.1, 1.4]),

@@ -132,7 +132,7 @@ def test_conjunction_kernel_counts_shared_conjunctions(monotone, decay):
                     assert K[i, j] == float_of(sum(weights))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=60)
 @given(
     two_tables(),
     st.integers(0, 3),
