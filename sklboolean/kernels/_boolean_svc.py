@@ -514,7 +514,7 @@ class BooleanSVC(
         solutions = self._solve(train_bits, codes[train], weights[train])
         support, coef, intercept = gather(solutions, np.arange(len(train)))
         train_bits = train_bits.part(support).with_threads(self.n_jobs)
-        scores = train_bits.scores(coef, bits.take(test)).T + intercept
+        scores = train_bits.scores(coef, bits.rows.take(test)).T + intercept
         return scores_of_classes(scores, self._pairs())
 
     def decision_function(self, X) -> np.ndarray:

@@ -19,7 +19,6 @@ count that occurs.
 # (mantissa, exponent) for s = 0 ... max_count.
 
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import accumulate, pairwise
 from math import copysign, frexp, ldexp, nextafter
 
@@ -144,10 +143,6 @@ class CountTable:
             values.flags.writeable = False
             self._values[shift] = values
         return self._values[shift]
-
-    def exact_value(self, s):
-        """Compute g(s) as a Fraction."""
-        return Fraction(self.numerator(s), 1 << self.scale)
 
     def is_exact_in_float64(self, weight):
         """Test whether sums of g with coefficients of total ``weight`` are exact.

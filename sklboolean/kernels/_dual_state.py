@@ -44,8 +44,6 @@ class DualConfig:
         Whether the classes are learned jointly.
     average : {"mean", "voted"} or None
         Times are kept for a mean, changes for votes.
-    is_precomputed : bool
-        Whether samples are rows of a kernel matrix.
     normalize : bool
         Whether updates and scores are divided by ``sqrt(K(x, x))``.
     """
@@ -56,8 +54,12 @@ class DualConfig:
     n_scores: int
     joint: bool
     average: str | None
-    is_precomputed: bool = False
     normalize: bool = False
+
+    @property
+    def is_precomputed(self):
+        """Whether samples are rows of a kernel matrix."""
+        return isinstance(self.kernel, str)
 
     @property
     def n_problems(self):

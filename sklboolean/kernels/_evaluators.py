@@ -167,7 +167,7 @@ def make_evaluator(config, table=None, n_jobs=None):
         Number of threads.
     """
     kernel, constant, n_features = config.kernel, config.constant, config.n_features
-    if isinstance(kernel, str):
+    if config.is_precomputed:
         return GramEvaluator(constant)
     if getattr(kernel, "normalize", False) or not hasattr(kernel, "formula"):
         return CallableEvaluator(kernel, constant, n_features)

@@ -377,7 +377,7 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
                 self._make_kernel(), 1, self.n_features_in_,
                 n_scores=1 if n_classes == 2 else n_classes,
                 joint=n_classes > 2 and self.multi_class == "joint",
-                average=self.average, is_precomputed=self._is_precomputed(),
+                average=self.average,
                 normalize=is_short and self.average != "voted",
             )
         )  # fmt: skip

@@ -128,18 +128,10 @@ class BitKernel:
     def part(self, samples):
         """Make a kernel between some of the samples."""
         other = copy(self)
-        other.rows = self.take(samples)
+        other.rows = self.rows.take(samples)
         if "whole_matrix" in vars(self):
             other.whole_matrix = self.whole_matrix[np.ix_(samples, samples)]
         return other
-
-    def take(self, samples):
-        """Take some of the samples."""
-        return self.rows.take(samples)
-
-    def columns(self, rows):
-        """Lay samples out as columns."""
-        return BitColumns.from_rows(rows)
 
     def _scale(self, rows):
         """Compute 1 / sqrt(K(x, x)) of each sample, or None without normalisation."""
@@ -172,7 +164,7 @@ class BitKernel:
 
     def matrix(self, rows):
         """Evaluate the kernel between samples."""
-        columns, scale = self.columns(rows), self._scale(rows)
+        columns, scale = BitColumns.from_rows(rows), self._scale(rows)
         if scale is not None and self.evaluator.table.count == "common":
             return self.evaluator.matrix(rows, columns, symmetric=True, normalize=True)
         K = self.evaluator.matrix(rows, columns, symmetric=True)
@@ -185,7 +177,7 @@ class BitKernel:
         if len(self.rows) <= SINGLE_BLOCK:
             K = self.whole_matrix[:n_samples, :n_samples]
         else:
-            K = self.matrix(self.take(slice(n_samples)))
+            K = self.matrix(self.rows.take(slice(n_samples)))
         return K, weights[:n_samples] / weights[:n_samples].sum()
 
     def spread(self, weights, n_samples):
@@ -209,7 +201,7 @@ class BitKernel:
 
         ``columns`` are the same samples as ``others``, laid out as columns.
         """
-        columns = self.columns(others) if columns is None else columns
+        columns = BitColumns.from_rows(others) if columns is None else columns
         scale = self._scale(rows)
         coef = coef if scale is None else coef * scale
         out = np.zeros((len(coef), len(others)))
@@ -225,13 +217,13 @@ class BitKernel:
 
     def scores(self, coef, queries):
         """Compute ``coef @ K(samples, queries)`` for samples that were laid out."""
-        columns = self.columns(queries)
+        columns = BitColumns.from_rows(queries)
         if len(queries) <= FEW_COLUMNS:  # that the kernel is evaluated once is quicker
             return self.sums(self.rows, coef, queries, columns)
         scores = np.empty((len(coef), len(queries)))
         for score_coef, out in zip(coef, scores, strict=True):
             used = np.flatnonzero(score_coef)
-            rows = self.rows if len(used) == len(score_coef) else self.take(used)
+            rows = self.rows if len(used) == len(score_coef) else self.rows.take(used)
             out[:] = self.sums(rows, score_coef[None, used], queries, columns)[0]
         return scores
 
@@ -365,8 +357,8 @@ class BlockDescent:
         """Keep v of these samples up to date."""
         is_whole = len(samples) == len(self.bits.rows)
         self.active = samples
-        self.rows = self.bits.rows if is_whole else self.bits.take(samples)
-        self.columns = self.bits.columns(self.rows)
+        self.rows = self.bits.rows if is_whole else self.bits.rows.take(samples)
+        self.columns = BitColumns.from_rows(self.rows)
 
     def measure_gap(self):
         """Compute the gap of the active samples."""
@@ -400,8 +392,8 @@ class BlockDescent:
             changed = np.flatnonzero(coef != earlier)
             if len(changed):
                 changes = coef[changed] - earlier[changed]
-                rows = bits.take(samples)
-                sums = bits.sums(bits.take(changed), changes[None, :], rows)
+                rows = bits.rows.take(samples)
+                sums = bits.sums(bits.rows.take(changed), changes[None, :], rows)
                 self.v[samples] += sums[0]
         self.left_out = []
         self._activate(np.arange(len(coef)))
@@ -414,7 +406,7 @@ class BlockDescent:
         self.block = choose_block(
             self.up, self.down, self.active, self.block, self.block_size
         )
-        rows = self.bits.take(self.block)
+        rows = self.bits.rows.take(self.block)
         precision = max(BLOCK_PRECISION * self.gap, 0.5 * tol)
         changes, _ = self._solve_block(self.block, self.bits.matrix(rows), precision)
         changed = np.flatnonzero(changes)

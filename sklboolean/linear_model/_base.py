@@ -201,7 +201,7 @@ class BaseOnlineLinear(ExportMixin, ParameterMixingMixin, OnlineClassifier):
         scores = np.empty((len(samples), len(intercept)))
         score_samples(weights, data, np.ascontiguousarray(samples), scores)
         scores += intercept
-        return scores[:, 0] if len(intercept) == 1 else scores
+        return _as_decision(scores)
 
     def _set_fitted_attributes(self, state):
         self.t_, self.margin_ = state.t, state.margins()

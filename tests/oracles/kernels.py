@@ -22,6 +22,11 @@ from sklboolean.kernels._kernels import BooleanKernel
 ALL = {"max_literals": None, "monotone": False, "normalize": False}
 
 
+def value_at(table, s):
+    """The value of a count table at s."""
+    return Fraction(table.numerator(s), 1 << table.scale)
+
+
 def all_conjunctions(X, Y=None, **parameters):
     """The function with ``ALL`` as defaults."""
     return conjunction_kernel(X, Y, **(ALL | parameters))
