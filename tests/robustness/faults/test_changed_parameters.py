@@ -62,22 +62,16 @@ FIXED = {
 }  # fmt: skip
 # These tune the steps to come.
 FREE = {
-    "alpha": 0.01, "batch_size": 7,
-    "class_weight": {0: 2, 1: 1}, "cv": 2, "early_stopping": False,
-    "exact_limit": 10, "feature_groups": None, "growth": None,
-    "init": "projection_pursuit",
-    "learning_decay": 0.6, "learning_rate": 0.5, "margin": 2.0,
-    "max_active": None, "max_iter": 3, "max_support": 9,
-    "momentum": 0.5, "n_init": 2, "n_iter_no_change": 2, "n_jobs": 2, "n_orders": 3,
-    "probability": True, "promotion": 1.5, "random_state": 1, "shuffle": False,
-    "solver": "gradient", "threshold": 0.5, "tol": 0.1,
-    "tree_updates": 1, "validation_fraction": 0.2, "sampling": "resample",
+    "alpha": 0.01, "batch_size": 7, "class_weight": {0: 2, 1: 1}, "cv": 2,
+    "early_stopping": False, "feature_groups": None, "init": "projection_pursuit",
+    "learning_rate": 0.5, "margin": 2.0, "max_iter": 3, "max_support": 9, "n_init": 2,
+    "n_jobs": 2, "n_orders": 3, "promotion": 1.5, "random_state": 1,
+    "sampling": "resample", "schedule": "auto", "shuffle": False, "threshold": 0.5,
     "verbose": 0,
 }  # fmt: skip
 # These make no difference to the models above, or are told by others.
 IDLE = {
     "gamma", "max_literals", "monotone", "multi_class", "n_estimators",
-    "normalize", "visible",
 }  # fmt: skip
 LISTED = [(name, parameter) for name in FIXED for parameter in FIXED[name]]
 
