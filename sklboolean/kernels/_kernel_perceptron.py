@@ -69,9 +69,8 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
     n_orders : int, default=5
         Number of random orders of the samples. ``fit`` adds up the means of the models
         that they give. More are slower and a little more accurate. For
-        ``average="mean"`` without ``max_support``; otherwise, and in warm starts, there
-        is one random order. 0: each pass is in the order of the samples, as it always
-        is in ``partial_fit``.
+        ``average="mean"`` without ``max_support``; otherwise there is one random order.
+        0: each pass is in the order of the samples, as it always is in ``partial_fit``.
     average : {"mean", "voted"} or None, default="mean"
         Which hypothesis predicts. "mean": the mean of the hypotheses after each sample.
         "voted": their majority vote, which is slower. None: the last hypothesis.
@@ -389,14 +388,14 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
 
         One pass is in the order of the samples.
         """
-        # 1. The samples, the number of their orders and of passes. Streams, warm
-        # starts, budgets and votes have one order.
+        # 1. The samples, the number of their orders and of passes. Streams, budgets and
+        # votes have one order; the state is empty but in a stream.
         samples = np.arange(len(codes)) if samples is None else samples
         codes, n_problems = codes[samples], state.config.n_problems
         weights = np.ones(len(codes)) if weights is None else weights[samples]
         max_iter = 1 if one_pass else self.max_iter
         shuffle = self.n_orders > 0 and not one_pass
-        adds_up = shuffle and self._is_mean() and not state.n_seen
+        adds_up = shuffle and self.average == "mean" and self.max_support is None
         n_orders = self.n_orders if adds_up else 1
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         # Of short blocks each thread waits for the GIL of the others.
@@ -428,10 +427,6 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
 
     def _of_second_model(self):
         return super()._of_second_model() | {"n_orders": min(1, self.n_orders)}
-
-    def _is_mean(self):
-        """Whether new models in random orders are added up."""
-        return self.average == "mean" and self.max_support is None
 
     def _candidates(self, state):
         """List states before training, with the kernels to choose from."""
