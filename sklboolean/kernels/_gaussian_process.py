@@ -165,7 +165,7 @@ class LearnedKernel:
         The distinct samples of which the evidence was taken.
     basis : ndarray of int
         The distinct samples that span the process; all: it is exact.
-    parts : Hyperparameters
+    hyperparameters : Hyperparameters
     """
 
     frame: Frame
@@ -174,7 +174,7 @@ class LearnedKernel:
     order: np.ndarray
     chosen: np.ndarray
     basis: np.ndarray
-    parts: Hyperparameters
+    hyperparameters: Hyperparameters
 
     def process(self, weights, n_jobs):
         """Make the process of all samples with a kernel."""

@@ -206,7 +206,7 @@ class BooleanGaussianProcessClassifier(
         learned = self._learn_kernel(bits, targets, weights, progress)
         samples, _ = DistinctSamples.merge(learned.frame.levels, labels, weights)
         slope = slope_of_log_odds(learned, targets, codes, weights)
-        kernel = learned.parts.weights.scaled(slope**2)
+        kernel = learned.hyperparameters.weights.scaled(slope**2)
         process = learned.process(kernel, self.n_jobs)
         self.evidence_, coef, copies = 0.0, [], np.minimum(weights, 1.0)
         centers, left_out = np.empty(labels.shape[1]), np.empty(labels.shape)
@@ -265,9 +265,9 @@ def slope_of_log_odds(learned, targets, codes, weights):
     codes : ndarray of shape (n_samples,), int
     weights : ndarray of shape (n_samples,), float64
     """
-    samples, noise = learned.samples.take(learned.chosen), learned.parts.noise
+    samples, noise = learned.samples.take(learned.chosen), learned.hyperparameters.noise
     pairs = LevelPairs(learned.frame.columns, samples.levels)
-    process = ExactProcess(pairs.matrix(learned.parts.weights))
+    process = ExactProcess(pairs.matrix(learned.hyperparameters.weights))
     used = np.flatnonzero(np.isin(learned.number, learned.chosen))
     number = np.searchsorted(learned.chosen, learned.number[used])
     weights = weights[used]

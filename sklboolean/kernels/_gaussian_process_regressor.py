@@ -125,7 +125,7 @@ class BooleanGaussianProcessRegressor(TableScoreMixin, RegressorMixin, GaussianP
             used, weights = samples_in_use(weights)
             targets = self._standardize(np.asarray(y, np.float64)[used], weights)
             learned = self._learn_kernel(bits[used], targets, weights, progress)
-            hyperparameters, samples = learned.parts, learned.samples
+            hyperparameters, samples = learned.hyperparameters, learned.samples
             process = learned.process(hyperparameters.weights, self.n_jobs)
             posterior = process.posterior(samples, hyperparameters.noise)
             sums = posterior.coef, posterior.removed, posterior.added
