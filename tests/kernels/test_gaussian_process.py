@@ -466,7 +466,7 @@ def test_the_scale_of_log_odds_is_fitted_without_the_sample(monkeypatch):
     monkeypatch.setattr(_gaussian_process.GaussianProcess, "_learn_kernel", record)
     monkeypatch.setattr(_gaussian_process, "N_EVIDENCE", 30)
     model = BooleanGaussianProcessClassifier(random_state=0).fit(X, y)
-    parts, chosen = learned[0].parts, learned[0].chosen
+    parts, chosen = learned[0].hyperparameters, learned[0].chosen
     assert len(chosen) == 30 < len(learned[0].samples)
     index = np.flatnonzero(np.isin(learned[0].number, chosen))
     number = np.searchsorted(chosen, learned[0].number[index])
