@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.damage import require_shape
-from sklboolean._core.deprecation import Gone, jobs_of_context, old_parameters
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.held_out import hold_out
 from sklboolean._core.parameters import (
     check_integer,
@@ -59,6 +59,7 @@ from sklboolean.density._em import (
     run_em,
     stepwise_em,
 )
+from sklboolean.density._old_parameters import OF_BERNOULLI_MIXTURE
 from sklboolean.density._packed_signs import merge_equal_samples
 
 MAX_BRANCHES = 2**14
@@ -132,14 +133,7 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
     return true, exact
 
 
-@old_parameters(
-    growth=Gone("doubling", "Leave it out, and set n_init for several starts."),
-    tol=Gone(1e-3, "Set max_iter."),
-    batch_size=Gone(1000, "Call partial_fit with chunks of fewer samples."),
-    learning_decay=Gone(0.7, "Leave it out."),
-    warm_start=Gone(False, "Raise max_iter."),
-    n_jobs=jobs_of_context,
-)
+@old_parameters(**OF_BERNOULLI_MIXTURE)
 class BernoulliMixture(
     CallbackSupportMixin, ContinuedFitMixin, ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,

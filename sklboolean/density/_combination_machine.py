@@ -8,13 +8,13 @@
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
-from sklboolean._core.deprecation import Gone, old_parameters
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.parameters import check_choice
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean.density._attribute_forest import Attributes
@@ -23,12 +23,11 @@ from sklboolean.density._binary_machine import BinaryMachineMixin
 from sklboolean.density._conditionals import complete_at_random
 from sklboolean.density._exact_training import ExactTrainingMixin
 from sklboolean.density._initialization import fit_binary_inputs, has_tree
-from sklboolean.density._machine import OLD_PARAMETERS, MachineState, no_visible_bias
+from sklboolean.density._machine import MachineState
 from sklboolean.density._maximum_likelihood import (
-    TOL,
-    GradientAscent,
     warn_of_large_weights,
 )
+from sklboolean.density._old_parameters import OF_COMBINATION_MACHINE
 from sklboolean.density._partition_function import check_affordable, log_partition
 from sklboolean.density._rbm_params import RBMParams
 from sklboolean.density._tree import fit_forest
@@ -40,43 +39,7 @@ N_TREE_UPDATES = 4
 ADVICE = ", or a SampledCombinationMachine"  # where sums take too long
 
 
-def gradient_setting(name, value, params):
-    """Use solver=GradientAscent(...) instead."""
-    solver = params["solver"]
-    solver = GradientAscent() if isinstance(solver, str) else solver
-    if params["solver"] not in ("lbfgs", "projection_pursuit"):  # they had no use of it
-        params["solver"] = clone(solver).set_params(**{name: value})
-
-
-class OldTol(Gone):
-    """The rule of `tol`, which belongs to the solver."""
-
-    def __call__(self, name, value, params):
-        gradient_setting(name, value, params)
-        if params["solver"] in ("lbfgs", "projection_pursuit"):
-            super().__call__(name, value, params)
-
-
-class OldTreeUpdates(Gone):
-    """The rule of `tree_updates`, which is a value of `base`."""
-
-    def __call__(self, name, value, params):
-        if value == 0 and params["base"] == "chow_liu":
-            params["base"] = "fixed_chow_liu"
-        elif params["base"] == "chow_liu":
-            super().__call__(name, value, params)
-
-
-@old_parameters(
-    **OLD_PARAMETERS,
-    visible_bias=no_visible_bias,
-    learning_rate=gradient_setting,
-    momentum=gradient_setting,
-    tol=OldTol(TOL, "Set max_iter; GradientAscent has a tol of its own."),
-    tree_updates=OldTreeUpdates(
-        N_TREE_UPDATES, "Take base='chow_liu', or base='fixed_chow_liu' for 0."
-    ),
-)
+@old_parameters(**OF_COMBINATION_MACHINE)
 class CombinationMachine(
     CallbackSupportMixin,
     ContinuedFitMixin,

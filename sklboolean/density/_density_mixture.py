@@ -34,7 +34,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
-from sklboolean._core.deprecation import Gone, jobs_of_context, old_parameters
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.held_out import hold_out
 from sklboolean._core.parameters import check_integer, is_auto
 from sklboolean._core.progress import (
@@ -53,6 +53,7 @@ from sklboolean.density._base import (
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._combination_machine import CombinationMachine
 from sklboolean.density._em import draw_components
+from sklboolean.density._old_parameters import OF_DENSITY_MIXTURE
 from sklboolean.density._packed_signs import merge_equal_samples
 from sklboolean.density._stacking import stacking_weights
 from sklboolean.density._tree import ChowLiuTree
@@ -156,22 +157,7 @@ class TreeComponent(ChowLiuTree):
     _max_iter = 2
 
 
-class OldAveraged(Gone):
-    """The rule of `n_averaged`."""
-
-    def __call__(self, name, value, params):
-        chooses = params["n_components"] == "auto" and params["estimator"] is None
-        if value != (N_AVERAGED if chooses else 1):
-            super().__call__(name, value, params)
-
-
-@old_parameters(
-    n_averaged=OldAveraged(
-        None, "Take the mean of the likelihoods of mixtures with other random_state."
-    ),
-    tol=Gone(5e-3, "Set max_iter."),
-    n_jobs=jobs_of_context,
-)
+@old_parameters(**OF_DENSITY_MIXTURE)
 class DensityMixture(
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,

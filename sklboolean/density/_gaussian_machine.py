@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
-from sklboolean._core.deprecation import Gone, old_parameters
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.parallel import each_slice
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_data_strict
@@ -32,8 +32,7 @@ from sklboolean.density._base import IncompleteDensityMixin
 from sklboolean.density._conditionals import group_rows, members_of
 from sklboolean.density._exact_training import ExactTrainingMixin
 from sklboolean.density._initialization import gaussian_inputs
-from sklboolean.density._machine import OLD_PARAMETERS
-from sklboolean.density._maximum_likelihood import TOL
+from sklboolean.density._old_parameters import OF_GAUSSIAN_MACHINE
 from sklboolean.density._partition_function import check_affordable
 from sklboolean.density._rbm_params import Moments, RBMParams, hidden_posteriors
 from sklboolean.density._state_sums import split_units
@@ -41,7 +40,6 @@ from sklboolean.density._state_sums import split_units
 BLOCK_STATES = 2**16  # stay in the cache
 MAX_TABLE = 2**21  # numbers of a table of samples and hidden states
 MAX_INPUT = 1e5  # squares up to 1e10: a log-likelihood is then accurate to 1e-5 nats
-ONLY_LBFGS = "Leave it out: L-BFGS is the only solver of real inputs."
 SAFE = 1e-250  # sums below it may have lost terms that matter
 
 
@@ -288,14 +286,7 @@ def complete_at_random(params, X, rng):
     return filled
 
 
-@old_parameters(
-    **OLD_PARAMETERS,
-    visible_bias=Gone(True, "Subtract the mean of each column from X."),
-    solver=Gone("lbfgs", ONLY_LBFGS),
-    learning_rate=Gone(0.05, ONLY_LBFGS),
-    momentum=Gone(0.9, ONLY_LBFGS),
-    tol=Gone(TOL, "Set max_iter."),
-)
+@old_parameters(**OF_GAUSSIAN_MACHINE)
 class GaussianCombinationMachine(
     CallbackSupportMixin, ExactTrainingMixin, IncompleteDensityMixin, BaseEstimator
 ):

@@ -10,7 +10,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.deprecation import Gone, jobs_of_context
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
@@ -28,39 +27,6 @@ from sklboolean.density._rbm_params import RBMParams, hidden_posteriors
 
 ALPHAS = (1e-2, 1e-3, 1e-4)  # among which alpha="auto" chooses
 PRIOR = 2.0  # alpha times the number of samples, by default: weights of variance 1 / 2
-
-
-def active_units(name, value, params):
-    """Use n_components=(m, k) instead: m units, of which at most k are active."""
-    m = params["n_components"]
-    m = m[0] if isinstance(m, tuple) else m
-    params["n_components"] = m if value is None else (m, value)
-
-
-def no_visible_bias(name, value, params):
-    """Use base='uniform' instead of visible_bias=False."""
-    if not value and params["base"] == "independent":
-        params["base"] = "uniform"
-    elif not value and params["base"] != "uniform":
-        raise ValueError(
-            "visible_bias=False with a tree is not supported since version 0.3. Take "
-            "base='uniform', which has neither, or leave out visible_bias."
-        )
-
-
-# Of machines that learn by exact sums. See `old_parameters`.
-OLD_PARAMETERS = {
-    "max_active": active_units,
-    "n_jobs": jobs_of_context,
-    "early_stopping": Gone(False, "Raise alpha, or take alpha='auto'."),
-    "validation_fraction": Gone(
-        0.1, "Leave it out: a tenth of the samples is held out."
-    ),
-    "warm_start": Gone(False, "Raise max_iter, or give weights as init."),
-    "exact_limit": Gone(
-        20, "Take at most 20 units, n_components=(m, 2), or another density."
-    ),
-}
 
 
 @dataclass(frozen=True)

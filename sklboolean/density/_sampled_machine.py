@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
-from sklboolean._core.deprecation import Gone, jobs_of_context, old_parameters
+from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
@@ -24,8 +24,9 @@ from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import ContinuedFitMixin
 from sklboolean.density._binary_machine import BinaryMachineMixin
 from sklboolean.density._initialization import fit_binary_inputs
-from sklboolean.density._machine import MachineState, no_visible_bias
+from sklboolean.density._machine import MachineState
 from sklboolean.density._maximum_likelihood import warn_of_large_weights
+from sklboolean.density._old_parameters import OF_SAMPLED_MACHINE
 from sklboolean.density._partition_function import is_affordable, log_partition
 from sklboolean.density._pcd import (
     ChainOptions,
@@ -44,13 +45,7 @@ STATE_PARAMS = ("n_components", "base", "binarize")
 MARGIN = 0.2  # nats, by which estimates of log Z differ by chance
 
 
-@old_parameters(
-    visible_bias=no_visible_bias,
-    momentum=Gone(0.9, "Choose the learning_rate."),
-    warm_start=Gone(False, "Call partial_fit, or give weights as init."),
-    exact_limit=Gone(20, "Likelihoods of more than 2 ** 20 states are estimated."),
-    n_jobs=jobs_of_context,
-)
+@old_parameters(**OF_SAMPLED_MACHINE)
 class SampledCombinationMachine(
     CallbackSupportMixin, ContinuedFitMixin, BinaryMachineMixin, BaseEstimator
 ):
