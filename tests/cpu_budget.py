@@ -9,8 +9,8 @@ Times are no tests, so the budget must not depend on the machine or on its other
 * A slower or busier machine has a larger budget. Three short loops (Python, numpy,
   compiled code) are measured beside a test that is too slow. A test is a mixture of
   such loops, so what it takes grows by no more than the largest of their ratios.
-* The reference is half as fast as machines of today, where a test that takes half a
-  second has room for noise.
+* The reference is a server of 2024. On shared processors the same test takes up to half
+  as much again from one run to the next, so that much more is no error.
 
 ``--cpu-budget 0`` is for runs where code is slower by design: sanitizers, coverage,
 emulators, the plain processor path.
@@ -25,8 +25,9 @@ import numpy as np
 import pytest
 from _pytest.runner import runtestprotocol
 
-# CPU seconds of the loops on the reference: twice those of a server of 2024.
-REFERENCE = {"python": 0.0032, "numpy": 0.0176, "compiled": 0.0040}
+# CPU seconds of the loops on the reference, without other work.
+REFERENCE = {"python": 0.0016, "numpy": 0.0080, "compiled": 0.0018}
+NOISE = 1.5
 
 
 @cache
@@ -89,10 +90,10 @@ class CpuBudget:
         hook.pytest_runtest_logstart(nodeid=item.nodeid, location=location)
         reports, seconds = timed_run(item, nextitem)
         passed = not any(report.failed for report in reports)
-        if passed and seconds > self.seconds and seconds > self.seconds * slowness():
+        if passed and seconds > self.seconds * NOISE:
             item.session._setupstate.teardown_exact(None)
             seconds = min(seconds, timed_run(item, nextitem)[1])
-            allowed = self.seconds * slowness()
+            allowed = self.seconds * NOISE * slowness()
             if seconds > allowed:
                 reports[-1].outcome = "failed"
                 reports[-1].longrepr = (

@@ -149,9 +149,9 @@ def test_draws_agree_with_the_labels_without_noise():
 
 
 def test_many_noisy_labels_stay_exact():
-    # Weights of 1e-95 and less beside 1: many levels, most of them beyond a float.
+    # Weights of 1e-57 and less beside 1: many levels, most of them beyond a float.
     space, twin = build("conjunctions", Fraction(1, 3))
-    rows, _positive = random_labelled(0, 400)
+    rows, _positive = random_labelled(0, 240)
     positive = rows[:, 0] & rows[:, 1]
     positive[::5] ^= True
     space.update(rows, positive)

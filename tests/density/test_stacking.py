@@ -123,7 +123,9 @@ def test_the_default_with_missing_bits_and_groups():
     assert means[0] == pytest.approx(0.8 + 0.2 / 3, abs=0.1)
 
 
-@pytest.mark.parametrize("n_samples", [1, 2, 7, 8, 20])
+@pytest.mark.parametrize(
+    "n_samples", [1, 2, 7, pytest.param(8, marks=pytest.mark.slow), 20]
+)
 def test_the_default_of_few_samples(n_samples):
     X = classes(n_samples, 4)
     mixture = DensityMixture(random_state=0).fit(X)

@@ -406,7 +406,7 @@ def test_old_parameters_mean_what_they_did():
     again.__setstate__(stored)
     assert again.literal_cost_ == 2.0
     with (
-        pytest.warns(FutureWarning, match="Call joblib.parallel_config"),
+        pytest.warns(FutureWarning, match="Use joblib.parallel_config"),
         pytest.warns(FutureWarning, match="Use 'literal_cost'"),
         pytest.warns(FutureWarning, match="Use 'rule_cost'"),
     ):
