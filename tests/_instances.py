@@ -125,7 +125,7 @@ CASES = {
         plain_perceptron(average="voted", margin=1.0), {}
     ),
     "kernel_perceptron_last": Case(
-        plain_perceptron(average=None, multi_class="joint")
+        plain_perceptron(average=None, multi_class="joint", margin=1.0)
     ),
     "kernel_perceptron_joint": Case(
         plain_perceptron(multi_class="joint"),

@@ -59,7 +59,8 @@ def expected_failures(estimator):
     if isinstance(estimator, ordered):
         reason = "an update of twice the size is not two updates, and order counts"
         failures = dict.fromkeys(EQUIVALENCE, reason)
-        if getattr(estimator, "aggressive", False) and estimator.average == "longest":
+        rate = getattr(estimator, "learning_rate", None)
+        if rate == "aggressive" and estimator.average == "longest":
             reason = "a thousand times an aggressive step overshoots more each time"
             failures["check_class_weight_classifiers"] = reason
         if getattr(estimator, "kernel", None) == "precomputed":
@@ -71,9 +72,10 @@ def expected_failures(estimator):
     if isinstance(base, KernelPerceptron):
         return dict.fromkeys(EQUIVALENCE, "the estimator inside depends on the order")
     # A pool whose samples are all queried is the same in every order.
-    drawn |= isinstance(estimator, QueryByCommittee) and not isinstance(
-        estimator.committee, list | None
-    )
+    committee = getattr(estimator, "committee", None)
+    members = committee if isinstance(committee, list) else []
+    drawn |= not isinstance(committee, list | None)  # bootstrap samples
+    drawn |= any(getattr(member, "max_features", None) for member in members)
     drawn |= repr(estimator) == "QueryByCommittee()"  # 30 bootstrap samples
     drawn |= isinstance(estimator, FilteringBoostByMajority)
     if repr(estimator) == "HalvingClassifier()":
@@ -86,7 +88,8 @@ def expected_failures(estimator):
     if isinstance(estimator, DensityMixture) and estimator.n_components == "auto":
         reason = "samples are held out to choose the number of components"
         return dict.fromkeys(EQUIVALENCE, reason)
-    if drawn or getattr(estimator, "sampling", None) == "resample":
+    schedule = getattr(estimator, "schedule", None)
+    if drawn or getattr(schedule, "sampling", None) == "resample":
         return dict.fromkeys(EQUIVALENCE, "samples are drawn at random")
     return {}
 

@@ -3,11 +3,13 @@
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, product
+from numbers import Integral
 from operator import attrgetter
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
@@ -122,9 +124,11 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
     literal_cost : float or sequence of float, default=(1, 2, 4, 16, 64)
         Number of samples that a literal must gain, at least 0. Of several values the
         best one is chosen. Raise it for shorter lists.
-    cv : int, default=5
-        Number of parts of the training set of which one is held out at a time, to
-        choose parameters, at least 2. Nothing is held out when the sample weights add
+    cv : int, splitter or iterable of splits, default=5
+        How samples are held out to choose parameters, as in scikit-learn: the number of
+        parts of the training set of which one is held out at a time, at least 2, or
+        splits into those that are seen and those that are held out. Of many samples
+        fewer parts are held out. Nothing is held out when the sample weights add
         up to less than 100: then the model is trusted, and the parameters are those
         with the fewest errors in training, where a literal counts as one error.
     class_weight : dict, "balanced" or None, default=None
@@ -261,7 +265,8 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
                 self.n_features_in_, len(self.classes_),
             )  # fmt: skip
             rng = check_random_state(self.random_state)
-            setting = self._choose_setting(samples, params, rng, progress)
+            folds = self._folds(samples, codes, used, rng)
+            setting = self._choose_setting(samples, folds, params, rng, progress)
             self._set_fitted_attributes(setting, samples, params, rng)
             progress.finish()
         if not self.rules_:
@@ -283,7 +288,8 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         return MemoryCost(2**26, 85, of_packed, 20, 1_500_000)
 
     def _check_params(self):
-        check_integer(self.cv, "cv", 2)
+        if isinstance(self.cv, Integral):
+            check_integer(self.cv, "cv", 2)
         if not (self.estimator is None or self._trusts_all()) and not (
             hasattr(self.estimator, "fit") and is_classifier(self.estimator)
         ):
@@ -306,7 +312,32 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             weights = weights * of_class[codes]
         return check_finite_sum(weights)
 
-    def _choose_setting(self, samples, params, rng, progress):
+    def _folds(self, samples, codes, used, rng):
+        """Split the samples into those that are seen and those held out.
+
+        ``codes`` are those of all samples, ``used`` says which of them have weight.
+        """
+        if samples.masses().sum() < MIN_WEIGHT:
+            return []
+        if isinstance(self.cv, Integral):
+            n_parts = -(-ENOUGH_HELD_OUT * self.cv // len(samples))
+            return samples.folds(self.cv, min(self.cv, n_parts), rng)
+        number = np.full(len(codes), -1)
+        number[used] = np.arange(len(samples))
+        folds = []
+        for split in check_cv(self.cv).split(codes[:, None], codes):
+            indices = [number[part] for part in split]
+            seen, held_out = (samples.take(part[part >= 0]) for part in indices)
+            if not (seen.masses().all() and held_out.masses().any()):
+                raise ValueError(
+                    f"cv: split {len(folds)} has a class without samples, "
+                    "or no samples held out, counting those of weight above 0. Use "
+                    "fewer or stratified splits."
+                )
+            folds.append((seen, held_out))
+        return folds
+
+    def _choose_setting(self, samples, folds, params, rng, progress):
         """Choose the `Setting` of the least cost on held-out samples."""
         trusted = (False,) if self._trusts_all() else (False, True)
         # Below 1 the penalty says that a sample which is missed is worse than one which
@@ -315,10 +346,6 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
         masses = samples.masses()
         rarest_first = np.argsort(masses, kind="stable")
         orders = (rarest_first, rarest_first[::-1])[: 1 if cover_cost < 1 else 2]
-        folds = []
-        if masses.sum() >= MIN_WEIGHT:
-            n_folds = -(-ENOUGH_HELD_OUT * self.cv // len(samples))
-            folds = samples.folds(self.cv, min(self.cv, n_folds), rng)
         n_held_out = sum(held_out.masses().sum() for _, held_out in folds)
         literal_cost = max(LITERAL_COST, LITERAL_SHARE * n_held_out)
         if not folds:

@@ -7,7 +7,7 @@ from oracles.kernels import counting_kernel, plain_perceptron
 from oracles.rules import satisfies, table
 from scipy import sparse
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
@@ -416,3 +416,23 @@ def test_old_parameters_mean_what_they_did():
         extract_dnf(BooleanSVC().fit(X, y), X, y, literal_price=1.0)
     with pytest.raises(ValueError, match="Name the columns as BooleanEncoder does"):
         ScorecardClassifier(feature_groups=[0, 0, 1])
+
+
+def test_splits_of_the_user_hold_samples_out():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (240, 6))
+    y = (X[:, 0] & X[:, 1]) ^ (rng.random(240) < 0.1)
+    weights = np.where(np.arange(240) % 6 == 0, 0.0, 1.0)
+    splits = list(StratifiedKFold(3).split(X, y))
+    model = RuleClassifier(cv=splits, random_state=0).fit(X, y, weights)
+    named = RuleClassifier(cv=StratifiedKFold(3), random_state=0).fit(X, y, weights)
+    assert model.to_text() == named.to_text()
+    # Samples of weight 0 are as if absent, and the others keep their parts.
+    used = np.flatnonzero(weights)
+    number = np.full(240, -1)
+    number[used] = np.arange(len(used))
+    parts = [[number[part][weights[part] > 0] for part in split] for split in splits]
+    absent = RuleClassifier(cv=parts, random_state=0).fit(X[used], y[used])
+    assert model.to_text() == absent.to_text()
+    with pytest.raises(ValueError, match="cv: split 0 has a class without samples"):
+        RuleClassifier(cv=[(np.flatnonzero(y), np.arange(9))]).fit(X, y)

@@ -130,6 +130,7 @@ def fit_grid(n_tasks, rows, labels):
     )
 
 
+@pytest.mark.filterwarnings("ignore:EM had not converged")
 @pytest.mark.parametrize(
     ("fit", "numbers", "n_more", "itemsize"),
     [
