@@ -36,10 +36,11 @@ OURS = ("AveragedPerceptron", "Winnow")
 
 def learners(n_epochs):
     """Return all learners for a number of shuffled epochs."""
-    shared = {"max_iter": n_epochs, "tol": None, "random_state": 0}
+    ours = {"max_iter": n_epochs, "random_state": 0}
+    shared = ours | {"tol": None}  # all epochs
     return {
-        "AveragedPerceptron": AveragedPerceptron(**shared),
-        "Winnow": Winnow(**shared),
+        "AveragedPerceptron": AveragedPerceptron(**ours),
+        "Winnow": Winnow(**ours),
         "Perceptron": Perceptron(**shared),
         "SGD average": SGDClassifier(average=True, **shared),
         "PassiveAggressive": SGDClassifier(
