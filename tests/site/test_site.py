@@ -57,6 +57,7 @@ def test_no_page_loads_anything_from_elsewhere():
         assert not IN_STYLES.search(page.read_text("utf-8")), page.name
 
 
+@pytest.mark.slow
 def test_links_inside_the_site_lead_somewhere():
     pages = {page: page.read_text("utf-8") for page in SITE.rglob("*.html")}
     places = {page: set(NAMED.findall(text)) for page, text in pages.items()}
