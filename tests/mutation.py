@@ -408,7 +408,10 @@ class MutationRun:
 def compare(before, after):
     """Print what became of the mutants of one list in another one."""
     old, new = (
-        {record["key"]: record for record in map(json.loads, file.open("utf-8"))}
+        {
+            record["key"]: record
+            for record in map(json.loads, file.open(encoding="utf-8"))
+        }
         for file in (before, after)
     )
     both = [key for key in old if key in new]
