@@ -302,7 +302,7 @@ class BoostingState:
             elif trial.has_edge():
                 self.hypotheses.append(hypothesis)
             self.votes.count_round(trial.has_edge())
-        # The loop of `boost` goes on from here, and finds that the game is over.
+        # The loop of `boost` resumes here, and finds that the game is over.
         self.votes.correct[:] = played.right
         self.best_failure, self.failed_edge = played.best_failure
         if self.votes.n_rounds < self.k:

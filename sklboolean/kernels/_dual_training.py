@@ -20,7 +20,7 @@ bound is taken with exact integers.
 # of the block. `ScoredSamples.run` runs the perceptron over it and adds the row of K of
 # each update to the scores of the block.
 # 4. A decision within the rounding bound stops the loop. `_decide_exactly` takes it
-# from Python integers, and the loop goes on from there.
+# from Python integers, and the loop resumes there.
 # 5. `evaluator.add` adds the changes of the block to the scores of all other samples.
 # Invariant: after each block, coef and time_sums are those of the perceptron that sees
 # one sample after the other, and scores = coef @ K.

@@ -72,16 +72,14 @@ class Setting:
 GAINS_OF_SETTING = attrgetter("uses_model", "order", "penalty")
 
 
-def _leave_certificate(name, value, params):
-    """Fit an OptimalRuleSet, whose bound_ is one on the cost of any set of rules."""
-
-
 @old_parameters(
     literal_price="literal_cost",
     n_folds="cv",
     width=Gone(512, "Lower max_literals for a faster fit."),
     time_limit=Gone(None, "Lower max_literals or max_rules for a faster fit."),
-    certificate=_leave_certificate,
+    certificate=Gone(
+        False, "Fit an OptimalRuleSet: its bound_ holds for the cost of any rules."
+    ),
 )
 class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
     """Classify with a short list of readable rules.

@@ -393,9 +393,9 @@ def test_old_parameters_mean_what_they_did():
     ):
         model = RuleClassifier(literal_price=2.0, n_folds=3, random_state=0)
     assert (model.literal_cost, model.cv) == (2.0, 3)
-    with pytest.warns(FutureWarning, match="Fit an OptimalRuleSet, whose bound_"):
-        assert "certificate" not in RuleClassifier(certificate=True).get_params()
-    for option in ({"width": 64}, {"time_limit": 1.0}):
+    with pytest.warns(FutureWarning, match="Fit an OptimalRuleSet"):
+        assert "certificate" not in RuleClassifier(certificate=False).get_params()
+    for option in ({"width": 64}, {"time_limit": 1.0}, {"certificate": True}):
         with pytest.raises(ValueError, match="is not supported since version"):
             RuleClassifier(**option)
     with pytest.warns(FutureWarning, match="Use 'literal_cost_' instead"):
