@@ -263,8 +263,10 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
                 self.n_features_in_, len(self.classes_),
             )  # fmt: skip
             rng = check_random_state(self.random_state)
-            folds = self._folds(samples, codes, used, rng)
-            setting = self._choose_setting(samples, folds, params, rng, progress)
+            # Nothing holds the folds and their searches longer than the choice.
+            setting = self._choose_setting(
+                samples, self._folds(samples, codes, used, rng), params, rng, progress
+            )
             self._set_fitted_attributes(setting, samples, params, rng)
             progress.finish()
         if not self.rules_:
