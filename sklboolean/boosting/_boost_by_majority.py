@@ -50,7 +50,7 @@ from sklboolean.boosting._games import (
     label_quality,
     tests_of_games,
 )
-from sklboolean.boosting._majority_game import check_edge, check_odd
+from sklboolean.boosting._majority_game import check_edge, odd_rounds
 from sklboolean.boosting._schedules import BoostingSchedule, InSchedule, schedule_of
 from sklboolean.boosting._stump import BooleanStump
 from sklboolean.boosting._votes import MajorityVotes, class_games
@@ -104,8 +104,9 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         `ConjunctionStump`, which is taken when its held-out accuracy is larger by more
         than a standard error. Both are compiled.
     n_estimators : int or "auto", default=101
-        Number of rounds, odd. More rounds allow smaller edges. "auto": as many as the
-        target error on the training samples needs; for labels without noise.
+        Number of rounds. The next odd number is used for an even one, with a warning,
+        because votes could be tied. More rounds allow smaller edges. "auto": as many as
+        the target error on the training samples needs; for labels without noise.
     schedule : BoostingSchedule, CrossValidatedSchedule or "auto", default="auto"
         What is assumed of the hypotheses, and how they are fitted: the edge ``gamma``,
         the target error, weights or drawn samples, what happens when one fails. "auto":
@@ -517,7 +518,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         check_classifier(self._weak_estimator())
         n_rounds = gamma = None
         if self.n_estimators != "auto":
-            n_rounds = check_odd(self.n_estimators, "n_estimators")
+            n_rounds = odd_rounds(self.n_estimators)
         check_choice(self.multi_class, "multi_class", ("auto", "ovo", "ovr", "joint"))
         self._patience()
         options = schedule_of(self.schedule, BoostingSchedule)._checked("abort")

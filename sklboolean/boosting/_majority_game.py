@@ -25,6 +25,7 @@ from scipy.special import betaincc, betaincinv, gammaln, logsumexp
 from sklearn.utils import check_scalar
 
 from sklboolean._core.parameters import check_integer, check_real
+from sklboolean._core.validation import warn_user
 from sklboolean.boosting._game import write_log_binomial
 
 MAX_ROUNDS = 10**9
@@ -466,6 +467,18 @@ def check_odd(k, name="k"):
             f"{name} must be odd, so that no vote is tied; got {k}, use {k + 1}."
         )
     return k
+
+
+def odd_rounds(n_estimators):
+    """Check a number of rounds; the next odd number stands for an even one."""
+    n_rounds = check_integer(n_estimators, "n_estimators", 1)
+    if n_rounds % 2 == 0:
+        n_rounds += 1
+        warn_user(
+            f"A vote of n_estimators={n_estimators} hypotheses could be tied, so there "
+            f"are {n_rounds}. Set an odd number to avoid this warning."
+        )
+    return n_rounds
 
 
 def check_edge(gamma):

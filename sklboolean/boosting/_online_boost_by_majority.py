@@ -37,7 +37,7 @@ from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_data_strict, warn_of_lost_columns
 from sklboolean._core.weights import checked_weights, class_weights
-from sklboolean.boosting._majority_game import check_edge, check_odd
+from sklboolean.boosting._majority_game import check_edge, odd_rounds
 from sklboolean.boosting._online import add_votes, vote_and_learn, write_weights
 
 BLOCK_CELLS = 2**22
@@ -429,7 +429,8 @@ class OnlineBoostByMajority(
         A classifier with ``partial_fit``; clones of it are fitted. None: an averaged
         perceptron over bits (a feature is true above 0), compiled.
     n_estimators : int, default=51
-        Number of weak learners, odd. More of them need a longer stream.
+        Number of weak learners. The next odd number is used for an even one, with a
+        warning, because votes could be tied. More of them need a longer stream.
     gamma : float, default=0.05
         Edge that is assumed of every weak learner: its weighted accuracy minus 1/2,
         above 0 and below 0.5. ``estimator_edges_`` has the measured edges.
@@ -671,7 +672,7 @@ class OnlineBoostByMajority(
         return self
 
     def _check_params(self):
-        check_odd(self.n_estimators, "n_estimators")
+        odd_rounds(self.n_estimators)
         check_edge(self.gamma)
         check_choice(self.sampling, "sampling", ("auto", "weight", "reject"))
         check_integer(self.batch_size, "batch_size", 1)
@@ -710,6 +711,7 @@ class OnlineBoostByMajority(
 
     def _init_state(self, rng):
         gamma, n_classes = check_edge(self.gamma), len(self.classes_)
+        n_learners = self.n_estimators | 1  # odd
         is_sampled = self.sampling == "reject"
         is_sampled |= self.estimator is not None and not self._takes_weights()
         games, labels = [], self.classes_ if n_classes == 2 else np.arange(2)
@@ -718,11 +720,11 @@ class OnlineBoostByMajority(
             seed = seed if is_sampled else None
             if self.estimator is None:
                 n_columns = self.n_features_in_ + 1
-                games.append(BitGame(n_columns, self.n_estimators, gamma, seed))
+                games.append(BitGame(n_columns, n_learners, gamma, seed))
                 continue
             learners = [
                 PartialFitLearner(self._seeded_clone(rng), labels)
-                for _ in range(self.n_estimators)
+                for _ in range(n_learners)
             ]
             games.append(OnlineGame(learners, gamma, seed))
         return OnlineState(games)

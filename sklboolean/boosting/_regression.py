@@ -25,9 +25,9 @@ from sklboolean.boosting._boosting import Schedule, WeakLearnerError, boost
 from sklboolean.boosting._cross_validated_schedule import CrossValidatedSchedule
 from sklboolean.boosting._majority_game import (
     check_edge,
-    check_odd,
     max_gamma,
     min_rounds,
+    odd_rounds,
 )
 from sklboolean.boosting._schedules import BoostingSchedule, InSchedule, schedule_of
 from sklboolean.boosting._votes import MajorityVotes
@@ -68,9 +68,10 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
         errors ``criterion="squared_error"`` is as good and 30 times as fast; for fewer
         than 200 samples use a smaller depth.
     n_estimators : "auto" or int, default="auto"
-        Number of rounds, odd. Fewer are played if all is decided before. "auto": as
-        many as gamma and `target_error` need; if gamma is "auto" too, at most 101:
-        with gross errors in y more rounds only fit them.
+        Number of rounds. The next odd number is used for an even one, with a warning.
+        Fewer are played if all is decided before. "auto": as many as gamma and
+        `target_error` need; if gamma is "auto" too, at most 101: with gross errors in y
+        more rounds only fit them.
     schedule : BoostingSchedule or "auto", default="auto"
         The edge ``gamma`` that is assumed of every regressor: it is correct on 1/2 +
         gamma of the weight; the target error, weights or drawn samples, and what
@@ -272,7 +273,7 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
         if not is_auto(params.gamma, "gamma"):
             gamma = check_edge(params.gamma)
         if not is_auto(self.n_estimators, "n_estimators"):
-            n_rounds = check_odd(self.n_estimators, "n_estimators")
+            n_rounds = odd_rounds(self.n_estimators)
         return params, gamma, n_rounds, delta
 
     def _plan(self, params, gamma, n_rounds, weights, n_samples):

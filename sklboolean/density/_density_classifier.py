@@ -274,6 +274,8 @@ class DensityClassifier(
             if sum(len(fold[1]) for fold in scored) >= N_SCORED:
                 break
             held_out, training = np.flatnonzero(share), weights * (1 - share)
+            if not len(held_out):  # each class has fewer samples than folds
+                continue
             used = np.flatnonzero(training)
             passed_weights = training[used] if is_weighted else None
             if not is_weighted:  # copies instead of weights

@@ -18,7 +18,7 @@ from sklboolean.density._density_mixture import DensityMixture
 from sklboolean.density._frame_bits import FrameBits
 from sklboolean.density._number_regressions import NumberRegressions
 from sklboolean.preprocessing import BooleanEncoder
-from sklboolean.preprocessing._frames import fill_missing, read_columns
+from sklboolean.preprocessing._frames import column_types, fill_missing, read_columns
 
 N_MACHINES = 2  # of the default, beside a mixture
 MAX_SAMPLES = 2000  # to which they are fitted
@@ -30,9 +30,10 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     A density model of the encoded columns is fitted to the incomplete data. A missing
     category becomes its most probable level, one with an order the level of its
-    conditional median, and a missing number its conditional mean. By default the mean
-    of a number is averaged with a ridge regression on all other columns. Each filled
-    cell has exactly one value. Data frames stay data frames of the same types.
+    conditional median, and a missing number its conditional mean. Numbers are rounded
+    if the column holds integers or decimals. By default the mean of a number is
+    averaged with a ridge regression on all other columns. Each filled cell has exactly
+    one value. Data frames stay data frames of the same types.
 
     Parameters
     ----------
@@ -87,6 +88,7 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     _interval_means = ()  # 0.1.0 stored none: its models fill in conditional medians
     _regressions = None  # 0.1.0 had none
+    _column_types = None  # 0.2.0 had none
 
     def __init__(self, estimator=None, *, encoder=None, random_state=None):
         self.estimator = estimator
@@ -139,6 +141,7 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             default = BooleanEncoder(n_bins=10)
             encoder = default if self.encoder is None else self.encoder
             self.encoder_ = FrameBits.fit_encoder(encoder, X)
+            self._column_types = column_types(X, columns)
             self._interval_means = self._fit_interval_means(columns)
             rng = check_random_state(self.random_state)
             frame_bits = FrameBits(self.encoder_)
@@ -205,7 +208,15 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         filled : data frame, table or ndarray of shape (n_samples, n_features)
             A copy of X without missing values. Frames keep their type and the types of
-            their columns. Arrays are float64, or object where a column is a category.
+            their columns. A column that holds nothing, or that cannot hold the value,
+            gets the type that it had in ``fit``. If ``fit`` saw an array, frames become
+            arrays. Arrays are float64, or object where a column is a category.
+
+        Raises
+        ------
+        ValueError
+            For columns of another kind than in ``fit``, and for a column in which a
+            missing value is left.
         """
         check_is_fitted(self)
         columns = read_columns(self, X, reset=False)
@@ -217,7 +228,8 @@ class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             means = self._impute(bits)
             values = self.encoder_.inverse_transform(self._most_probable(means))
             self._fill_numbers(values, columns, incomplete, means)
-        return fill_missing(X, columns, missing, incomplete, values)
+        fitted = self._column_types or column_types(X, columns)
+        return fill_missing(X, columns, missing, values, fitted)
 
     def _impute(self, bits):
         """Average the probabilities of the densities."""

@@ -72,6 +72,10 @@ class Column(NamedTuple):
         Distinct values; in their order for "ordered". Not all need occur.
     is_declared : bool
         Whether the type of the column says that it is a category.
+    decimals : int or None
+        Largest number of decimal places, if it holds values of type Decimal.
+    dtype : str
+        Name of its type in a data frame, where `column_types` read it.
     """
 
     name: object
@@ -81,6 +85,8 @@ class Column(NamedTuple):
     codes: np.ndarray | None = None
     levels: list | None = None
     is_declared: bool = False
+    decimals: int | None = None
+    dtype: str = ""
 
     def missing(self):
         """Mark the samples whose value is missing."""
@@ -102,6 +108,16 @@ class Column(NamedTuple):
         as_python = int if self.is_integer else float
         levels = [as_python(level) for level in levels.tolist()]
         return self._replace(kind="category", numbers=None, codes=codes, levels=levels)
+
+    def python_value(self, value):
+        """Convert a level or a number to the type of the values of the column."""
+        if self.kind == "boolean":
+            return bool(value)
+        if self.kind != "number":
+            return value
+        if self.decimals is not None:
+            return Decimal(f"{value:.{self.decimals}f}")
+        return round(value) if self.is_integer else float(value)
 
 
 def read_columns(estimator, X, *, reset):
@@ -141,9 +157,7 @@ def read_columns(estimator, X, *, reset):
             series = X.get_columns()
         else:
             names, series = X.column_names, X.columns
-        read = next(
-            reader for attribute, reader in READERS if hasattr(series[0], attribute)
-        )
+        read = _reader_of(series[0])
         return [_read_column(read, *pair) for pair in zip(names, series, strict=True)]
     if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
         raise ValueError(f"Column 0 of X holds {X.dtype}, {NO_DATES}")
@@ -344,6 +358,10 @@ def _read_array(name, values):
 READERS = (("iloc", _read_pandas), ("rechunk", _read_polars), ("chunks", _read_arrow))
 
 
+def _reader_of(series):
+    return next(reader for attribute, reader in READERS if hasattr(series, attribute))
+
+
 def _number_column(name, numbers, kind, list_values=None):
     """Make a column of numbers; integers beyond 2**53 are read once more, exactly."""
     is_integer = kind in "biu"
@@ -370,6 +388,8 @@ def _level_column(name, codes, levels):
     if all(isinstance(level, bool | np.bool_) for level in levels):
         return Column(name, "boolean", np.array([*levels, np.nan])[codes], True)
     are_integers = all(isinstance(level, Integral | np.bool_) for level in levels)
+    decimals = [v for v in levels if isinstance(v, Decimal) and v.is_finite()]
+    places = max([0, *(-v.as_tuple().exponent for v in decimals)]) if decimals else None
     numbers = np.array([*map(float, levels), np.nan])
     if are_integers and np.nanmax(np.abs(numbers)) >= LARGEST_EXACT:
         exact = np.array([*levels, levels[0]])
@@ -377,7 +397,7 @@ def _level_column(name, codes, levels):
             return Column(name, "number", exact[codes], True, codes, levels)
     if len(np.unique(numbers[:-1])) < len(levels):
         return Column(name, "number", None, are_integers, codes, levels)
-    return Column(name, "number", numbers[codes], are_integers)
+    return Column(name, "number", numbers[codes], are_integers, decimals=places)
 
 
 def _check_levels(name, codes, levels):
@@ -455,8 +475,30 @@ def frame_like(X, features, names):
     return features
 
 
-def fill_missing(X, columns, missing, incomplete, values):
+def column_types(X, columns):
+    """Take the values out of the columns of X, and name their types in a frame.
+
+    A category keeps the levels that its type declares.
+    """
+    X, dtypes = as_table(X), [""] * len(columns)
+    if is_frame(X):
+        dtypes = X.schema.types if hasattr(X, "column_names") else X.dtypes
+    return [
+        column._replace(
+            numbers=None,
+            codes=None,
+            levels=column.levels if column.is_declared else None,
+            dtype=str(dtype),
+        )
+        for column, dtype in zip(columns, dtypes, strict=True)
+    ]
+
+
+def fill_missing(X, columns, missing, values, fitted):
     """Copy a data set with its missing values filled in.
+
+    A column keeps its type if that can hold the new values. Otherwise, and where the
+    column holds nothing, it gets the type that the fit saw.
 
     Parameters
     ----------
@@ -466,18 +508,30 @@ def fill_missing(X, columns, missing, incomplete, values):
         Its columns.
     missing : ndarray of shape (n_samples, n_features), dtype bool
         Cells that are missing.
-    incomplete : ndarray of shape (n_incomplete,), int
-        Samples with missing cells.
     values : ndarray of shape (n_incomplete, n_features)
-        Values for these samples; only those of missing cells are used.
+        Values for the samples with missing cells; only those of these cells are used.
+    fitted : list of Column
+        Those of the fit, as `column_types` returns them.
 
     Returns
     -------
     filled : object
-        Of the type of X; an ndarray for arrays and lists.
+        Of the type of X; an ndarray for arrays and lists, and if the fit saw such.
+
+    Raises
+    ------
+    ValueError
+        For a column in which a gap is left.
     """
-    X = as_table(X)
-    if not is_frame(X):
+    X, is_gap = as_table(X), missing[missing.any(axis=1)]
+    values = values.astype(object)
+    for j, (column, of_fit) in enumerate(zip(columns, fitted, strict=True)):
+        like = of_fit
+        if not missing[:, j].all():
+            is_integer = column.is_integer or of_fit.is_integer
+            like = column._replace(is_integer=is_integer)
+        values[:, j] = [like.python_value(value) for value in values[:, j]]
+    if not (is_frame(X) and of_fit.dtype):
         # A column without a known value has the type of what is filled in.
         are_numbers = all(
             column.numbers is not None
@@ -485,62 +539,93 @@ def fill_missing(X, columns, missing, incomplete, values):
             for j, column in enumerate(columns)
         )
         filled = np.array(X, dtype=np.float64 if are_numbers else object)
-        filled[incomplete] = np.where(missing[incomplete], values, filled[incomplete])
+        filled[missing] = values[is_gap]
         return filled
     # One column at a time; those without gaps are shared with X.
-    fill = next(fill for attribute, fill in FILLERS if hasattr(X, attribute))
-    for j, column in enumerate(columns):
-        places = np.flatnonzero(missing[:, j])
-        if len(places):
-            new_values = values[np.searchsorted(incomplete, places), j].tolist()
-            if column.kind == "boolean":
-                new_values = [bool(value) for value in new_values]
-            elif column.is_integer:
-                new_values = [round(value) for value in new_values]
-            try:
-                X = fill(X, j, places, new_values)
-            except Exception as error:  # of pandas, polars or pyarrow
-                raise ValueError(
-                    f"Column {column.name!r} of X cannot hold {new_values[0]!r}, which "
-                    f"is filled in ({error}). Convert it, for example to floats."
-                ) from error
+    filler = next(filler for attribute, filler in FILLERS if hasattr(X, attribute))
+    X = X[:]
+    for j in np.flatnonzero(missing.any(axis=0)):
+        new_values = values[is_gap[:, j], j].tolist()
+        X = _fill_column(filler, X, int(j), missing[:, j], new_values, fitted[j])
     return X
 
 
-def _fill_pandas(X, j, places, new_values):
-    series = X.iloc[:, j].copy()
-    series.iloc[places] = new_values
-    X = X.copy(deep=False)
+def _fill_column(filler, X, j, is_gap, new_values, of_fit):
+    """Fill the gaps of a column in the first type in which none is left."""
+    take, make, put = filler
+    series = take(X, j)
+    cells = (series.to_list if hasattr(series, "to_list") else series.to_pylist)()
+    for sample, value in zip(np.flatnonzero(is_gap).tolist(), new_values, strict=True):
+        cells[sample] = value
+    # None: its own type. Last comes the type that the package gives the values.
+    types = [None] * (not is_gap.all()) + [of_fit, Column(of_fit.name, "category")]
+    for like in types:
+        try:
+            filled = make(series, cells, like)
+            read = _reader_of(filled)
+            if not _read_column(read, of_fit.name, filled).missing().any():
+                return put(X, j, filled)
+            error = f"a missing value is left in {filled.dtype}"
+        except Exception as reason:  # of pandas, polars or pyarrow
+            error = reason
+    raise ValueError(
+        f"Column {of_fit.name!r} of X cannot hold {new_values[0]!r}, which is filled "
+        f"in ({error}). Convert it to the type that it had in fit."
+    )
+
+
+def _pandas_series(series, cells, like):
+    import pandas
+
+    dtype = series.dtype if like is None else like.dtype or None
+    if like is not None and like.levels is not None:
+        dtype = pandas.CategoricalDtype(like.levels, like.kind == "ordered")
+    if hasattr(dtype, "categories") and not {*cells} <= {*dtype.categories}:
+        raise ValueError(f"its categories are {dtype.categories.tolist()}")
+    return pandas.Series(cells, series.index, dtype, series.name)
+
+
+def _put_pandas(X, j, series):
     X.isetitem(j, series)
     return X
 
 
-def _fill_polars(X, j, places, new_values):
+def _put_polars(X, j, series):
+    return X.replace_column(j, series)
+
+
+def _polars_series(series, cells, like):
     import polars
 
-    values = X.to_series(j)
-    dtype, name = values.dtype, values.name
-    values = values.to_list()
-    for sample, value in zip(places.tolist(), new_values, strict=True):
-        values[sample] = value
-    series = polars.Series(name, values, dtype=dtype)
-    return X.clone().replace_column(j, series)
+    dtype = series.dtype if like is None else getattr(polars, like.dtype, None)
+    if like is not None and like.levels is not None:
+        is_ordered = like.kind == "ordered"
+        dtype = polars.Enum(like.levels) if is_ordered else polars.Categorical
+    return polars.Series(series.name, cells, dtype=dtype)
 
 
-def _fill_arrow(X, j, places, new_values):
+def _arrow_array(chunked, cells, like):
     import pyarrow
 
-    values, field = X.column(j).to_pylist(), X.schema.field(j)
-    for sample, value in zip(places.tolist(), new_values, strict=True):
-        values[sample] = value
-    if pyarrow.types.is_dictionary(field.type):
-        array = pyarrow.array(values, field.type.value_type)
-        return X.set_column(j, field, array.dictionary_encode().cast(field.type))
-    return X.set_column(j, field, pyarrow.array(values, field.type))
+    dtype = chunked.type if like is None else like.dtype or None
+    if like is None and pyarrow.types.is_dictionary(dtype):
+        array = pyarrow.array(cells, dtype.value_type).dictionary_encode().cast(dtype)
+    elif like is not None and like.levels is not None:
+        array = pyarrow.array(cells).dictionary_encode()
+    else:
+        array = pyarrow.array(cells, dtype)
+    return pyarrow.chunked_array([array])
 
 
+def _put_arrow(X, j, chunked):
+    return X.set_column(j, X.schema.field(j).with_type(chunked.type), chunked)
+
+
+# For each package: its data frames have this attribute; a column becomes a list of
+# Python values; a list becomes a column, of the type of an earlier one or of a
+# `Column`; a data frame gets a column.
 FILLERS = (
-    ("iloc", _fill_pandas),
-    ("get_columns", _fill_polars),
-    ("schema", _fill_arrow),
+    ("iloc", (lambda X, j: X.iloc[:, j], _pandas_series, _put_pandas)),
+    ("get_columns", (lambda X, j: X.to_series(j), _polars_series, _put_polars)),
+    ("schema", (lambda X, j: X.column(j), _arrow_array, _put_arrow)),
 )

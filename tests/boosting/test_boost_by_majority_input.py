@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklboolean import BooleanStump, BoostByMajority
+from sklboolean import BooleanStump, BoostByMajority, OnlineBoostByMajority
 from sklboolean.boosting import BoostingSchedule, CrossValidatedSchedule
 
 TREE = DecisionTreeClassifier(max_depth=2)
@@ -51,13 +51,26 @@ def fitted():
     return pickle.dumps(model.fit(X, y))
 
 
+@pytest.mark.parametrize("booster", [BoostByMajority, OnlineBoostByMajority])
+@pytest.mark.parametrize("labels", [2, 3])
+def test_an_even_number_of_rounds_is_the_next_odd_one(booster, labels):
+    X, y = noisy_majority()
+    y = y if labels == 2 else np.where(X[:, 6], "perhaps", y)
+    odd = booster(n_estimators=5, random_state=0).fit(X, y)
+    message = "n_estimators=4 hypotheses could be tied, so there are 5"
+    with pytest.warns(UserWarning, match=message) as caught:
+        even = booster(n_estimators=4, random_state=0).fit(X, y)
+    assert len(caught) == 1
+    np.testing.assert_array_equal(even.predict_proba(X), odd.predict_proba(X))
+    assert even.n_estimators == 4
+
+
 @pytest.mark.parametrize("fit", ["fit", "fit again"])
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
         ({"n_estimators": 0}, ValueError, r"^n_estimators == 0"),
         ({"n_estimators": -3}, ValueError, r"^n_estimators == -3"),
-        ({"n_estimators": 10}, ValueError, r"^n_estimators must be odd.*use 11"),
         ({"n_estimators": 5.0}, TypeError, r"^n_estimators must be an instance of"),
         ({"n_estimators": True}, TypeError, r"^n_estimators must be an integer"),
         ({"n_estimators": "all"}, TypeError, r"^n_estimators must be an instance of"),

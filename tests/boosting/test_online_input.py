@@ -24,7 +24,6 @@ class Unweighted(BernoulliNB):
         ({"gamma": 0.5}, r"^gamma must be above 0 and below 0\.5"),
         ({"gamma": np.nan}, r"^gamma must be finite"),
         ({"n_estimators": 0}, r"^n_estimators == 0"),
-        ({"n_estimators": 100}, r"^n_estimators must be odd.*got 100, use 101"),
         ({"sampling": "resample"}, r"^sampling must be one of"),
         ({"batch_size": 0}, r"^batch_size == 0"),
         ({"max_iter": 0}, r"^max_iter == 0"),

@@ -597,8 +597,16 @@ class Wild(RegressorMixin, BaseEstimator):
         return np.full(len(X), np.nan)
 
 
+def test_an_even_number_of_rounds_is_the_next_odd_one():
+    X = np.arange(40.0)[:, None]
+    odd = BoostByMajorityRegressor(TREE, n_estimators=5, delta=9).fit(X, X[:, 0])
+    with pytest.warns(UserWarning, match="n_estimators=4 .* there are 5") as caught:
+        even = BoostByMajorityRegressor(TREE, n_estimators=4, delta=9).fit(X, X[:, 0])
+    assert len(caught) == 1
+    np.testing.assert_array_equal(even.predict(X), odd.predict(X))
+
+
 BAD = [
-    ({"n_estimators": 4}, r"n_estimators must be odd.*use 5"),
     ({"n_estimators": 0}, "n_estimators"),
     ({"n_estimators": "many"}, 'n_estimators must be "auto" or a number'),
     ({"gamma": 0.5}, "gamma must be above 0 and below 0.5"),

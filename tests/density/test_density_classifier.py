@@ -141,6 +141,17 @@ class Seen(BaseEstimator):
         return np.array([0.0 if tuple(row) in self.seen_ else -np.inf for row in X])
 
 
+@pytest.mark.parametrize("n_classes", [2, 5, 20])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_classes_of_few_samples(n_classes, n):
+    """Fewer samples of each class than folds: some folds hold out nothing."""
+    y = np.repeat(np.arange(n_classes), n)
+    X = np.random.default_rng(n).random((len(y), 12)) < 0.5
+    probabilities = DensityClassifier().fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert np.mean(probabilities.argmax(axis=1) == y) > 0.5
+
+
 def test_impossible_samples_have_no_probability():
     X = np.repeat([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 1]], 8, axis=0)
     y = np.repeat([0, 1, 0, 1], 8)

@@ -1,7 +1,10 @@
 """DensityImputer: what it fills in is the value that the density says is likeliest."""
 
+import functools
 import itertools
 import pickle
+import re
+from decimal import Decimal
 from pathlib import Path
 
 import joblib
@@ -28,6 +31,7 @@ from sklboolean import (
     DensityMixture,
 )
 from sklboolean.density import _density_imputer
+from sklboolean.preprocessing import _frames
 
 MIXTURE = BernoulliMixture(3, random_state=0)
 
@@ -137,6 +141,128 @@ def test_frames_keep_their_types(convert):
         assert rows[column].tolist() == pytest.approx(expected[column].tolist())
 
 
+def customers(n_samples=60):
+    """Values of every Python type, as the rows of a database."""
+    rng = np.random.default_rng(0)
+    richer = rng.random(n_samples) < 0.5
+    return [
+        {
+            "vip": bool(rich ^ (u < 0.1)),
+            "children": int(3 * rich + 2 * u),
+            "income": float(1000 * rich + 100 * u),
+            "price": Decimal(f"{5 * rich + 3 * u:.2f}"),
+            "city": ("Oslo" if rich else "Rome") if u < 0.8 else "Kyiv",
+            "grade": "high" if rich else "low",
+        }
+        for rich, u in zip(richer, rng.random(n_samples), strict=True)
+    ]
+
+
+CUSTOMERS = customers()
+GRADES = ["low", "middle", "high"]
+PACKAGES = {
+    "pandas": (
+        pd.DataFrame,
+        lambda X: X.astype(
+            {"grade": pd.CategoricalDtype(GRADES, ordered=True), "city": "category"}
+            | {"children": "Int32", "vip": "boolean"}
+        ),
+    ),
+    "polars": (
+        pl.DataFrame,
+        lambda X: X.with_columns(
+            pl.col("grade").cast(pl.Enum(GRADES)), pl.col("city").cast(pl.Categorical),
+            pl.col("children").cast(pl.Int8), pl.col("price").cast(pl.Decimal(10, 2)),
+        ),
+    ),
+    "pyarrow": (
+        pa.Table.from_pylist,
+        lambda X: X.set_column(
+            5, "grade", X.column("grade").cast(pa.dictionary(pa.int8(), pa.string()))
+        ).set_column(1, "children", X.column("children").cast(pa.int16())),
+    ),
+}  # fmt: skip
+
+
+@functools.cache
+def imputer_of(package, is_typed):
+    make, typed = PACKAGES[package]
+    X = make(CUSTOMERS)
+    return DensityImputer(MIXTURE).fit(typed(X) if is_typed else X)
+
+
+def columns_of(X):
+    """The columns of a frame, as lists of Python values."""
+    if isinstance(X, pd.DataFrame):
+        return {name: X[name].tolist() for name in X}
+    return X.to_dict(as_series=False) if isinstance(X, pl.DataFrame) else X.to_pydict()
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.sampled_from(list(PACKAGES)),
+    st.booleans(),
+    st.sampled_from(list(PACKAGES)),
+    st.lists(st.tuples(st.integers(0, 59), st.integers(0, 63)), min_size=1, max_size=2),
+)
+def test_values_have_the_types_of_the_fit(fitted_as, is_typed, given_as, cells):
+    """A batch of one or two samples says little about the types of its columns."""
+    imputer = imputer_of(fitted_as, is_typed)
+    names = list(CUSTOMERS[0])
+    batch = [
+        {
+            name: None if gaps >> j & 1 else CUSTOMERS[sample][name]
+            for j, name in enumerate(names)
+        }
+        for sample, gaps in cells
+    ]
+    make, _ = PACKAGES[given_as]
+    filled = columns_of(imputer.transform(make(batch)))
+    # The same samples behind complete ones, which show all the types.
+    full = columns_of(imputer.transform(make(CUSTOMERS[:5] + batch)))
+    for name in names:
+        of_fit = type(CUSTOMERS[0][name])
+        for value, expected in zip(filled[name], full[name][5:], strict=True):
+            assert isinstance(value, of_fit) or value == of_fit(value)
+            assert value == expected
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_column_without_values_gets_the_type_of_the_fit(package):
+    make, typed = PACKAGES[package]
+    imputer, complete = imputer_of(package, True), typed(make(CUSTOMERS))
+    types = "schema" if package == "pyarrow" else "dtypes"
+    for place, name in enumerate(CUSTOMERS[0]):
+        filled = imputer.transform(make([CUSTOMERS[0] | {name: None}]))
+        of_fit, now = (list(getattr(X, types))[place] for X in (complete, filled))
+        if re.search("Decimal|decimal|dictionary", str(of_fit)):  # of another width
+            assert str(now)[:20] == str(of_fit)[:20] or "decimal" in str(now).lower()
+        else:
+            assert now == of_fit
+    # A category that lacks the level that is filled in.
+    narrow = typed(make([CUSTOMERS[0], CUSTOMERS[1] | {"city": None}]))
+    filled = imputer.transform(narrow)
+    assert columns_of(filled)["city"][1] in ("Oslo", "Rome")
+
+
+def test_a_gap_that_stays_is_an_error(monkeypatch):
+    def make(series, cells, like):
+        return pd.Series([None] * len(cells))
+
+    take, _, put = dict(_frames.FILLERS)["iloc"]
+    monkeypatch.setattr(_frames, "FILLERS", (("iloc", (take, make, put)),))
+    gap = pd.DataFrame([CUSTOMERS[0] | {"city": None}])
+    with pytest.raises(ValueError, match=r"'city' of X cannot hold .* value is left"):
+        imputer_of("pandas", False).transform(gap)
+
+
+def test_the_user_s_frame_is_not_renamed_by_set_output():
+    X = pd.DataFrame(np.eye(2))  # its names are no text
+    imputer = DensityImputer(MIXTURE).set_output(transform="pandas")
+    assert list(imputer.fit_transform(X).columns) == ["x0", "x1"]
+    assert list(X.columns) == [0, 1]
+
+
 def test_arrays_of_bits_and_of_objects():
     rng = np.random.default_rng(0)
     X = np.repeat(rng.integers(0, 2, (60, 2)), 3, axis=1).astype(float)
@@ -149,6 +275,13 @@ def test_arrays_of_bits_and_of_objects():
     words = np.where(np.isnan(gaps), None, np.where(X > 0, "yes", "no"))
     filled = DensityImputer(MIXTURE).fit_transform(words)
     assert np.mean(filled == np.where(X > 0, "yes", "no")) > 0.97
+    rows = np.array([list(each.values()) for each in CUSTOMERS], dtype=object)
+    imputer = DensityImputer(MIXTURE).fit(rows)
+    for j, value in enumerate(rows[0]):
+        (row,) = imputer.transform(
+            np.array([*rows[:1, :j].T, [None], *rows[:1, j + 1 :].T]).T
+        )
+        assert type(row[j]) is type(value)
 
 
 def test_stands_in_a_pipeline_and_sets_output():
