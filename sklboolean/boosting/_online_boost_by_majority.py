@@ -719,8 +719,7 @@ class OnlineBoostByMajority(
             seed = draw_seed(rng)
             seed = seed if is_sampled else None
             if self.estimator is None:
-                n_columns = self.n_features_in_ + 1
-                games.append(BitGame(n_columns, n_learners, gamma, seed))
+                games.append(BitGame(self.n_features_in_ + 1, n_learners, gamma, seed))
                 continue
             learners = [
                 PartialFitLearner(self._seeded_clone(rng), labels)
