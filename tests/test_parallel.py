@@ -5,8 +5,9 @@ from itertools import cycle
 
 import numpy as np
 import pytest
-from _instances import MODELS, data, target_for
+from _instances import MODELS, answers, data, target_for
 from joblib import parallel_config
+from joblib.parallel import ThreadingBackend
 from numpy.testing import assert_array_equal, assert_equal
 from parallel_cases import PARALLEL, learned, streamed
 from sklearn.base import clone
@@ -50,6 +51,48 @@ def test_fits_have_the_same_bits(name, monkeypatch):
     for n_jobs, context in WAYS.values():
         with parallel_config(**context):
             assert_equal(learned(name, n_jobs), alone)
+
+
+class Cluster(ThreadingBackend):
+    """Notes the tasks that a backend of a cluster would send."""
+
+    supports_sharedmem = uses_threads = False
+
+    def __init__(self, sent, **options):
+        super().__init__(**options)
+        self.sent = sent
+
+    def effective_n_jobs(self, n_jobs):
+        return 2
+
+    def submit(self, func, callback=None):
+        self.sent.append(func)
+        return super().submit(func, callback)
+
+
+# Their tasks are fits of several whole models, most of them the user's.
+FITS_OF_MODELS = {
+    "boolean_ensemble", "boost_by_majority_trees", "query_by_committee",
+    "query_by_committee_bagging",
+}  # fmt: skip
+SHORT = {"bernoulli_mixture_starts", "kernel_perceptron", "rule_classifier"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in SHORT))
+        for name in MODELS
+    ],
+)
+def test_a_cluster_gets_no_samples(name, monkeypatch):
+    monkeypatch.setattr(search, "WIDTHS", (2,))
+    X, y = data()
+    model, sent = clone(MODELS[name]), []
+    with parallel_config(Cluster(sent)):
+        model.fit(X, target_for(model, X, y))
+        answers(model, X)
+    assert bool(sent) == (name in FITS_OF_MODELS)
 
 
 def test_no_estimator_with_jobs_is_missing():

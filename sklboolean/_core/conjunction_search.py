@@ -30,7 +30,6 @@ from time import monotonic, time
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import sparse
 
 from sklboolean._core._cpu import cpu_path
@@ -52,6 +51,7 @@ from sklboolean._core.conjunction_table import (
     fits_in_tables,
 )
 from sklboolean._core.feature_names import exclusive_groups
+from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
@@ -350,12 +350,11 @@ class SignedSamples:
         branches = [SearchPart(0, branch, BRANCHES) for branch in range(BRANCHES)]
         stopped = []
         try:
-            outcomes = Parallel(n_jobs=n_jobs, prefer="threads")(
-                delayed(self.search)(
-                    task, branch, seeds, until, stopped, max_work / BRANCHES
-                )
+            parts = (
+                (task, branch, seeds, until, stopped, max_work / BRANCHES)
                 for branch in branches
             )
+            outcomes = list(in_threads(self.search, parts, n_jobs))
         except BaseException:
             # An interrupt reaches the calling thread only.
             stopped.append(True)

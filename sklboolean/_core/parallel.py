@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from joblib import effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
+from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.parameters import check_n_jobs
 
@@ -23,6 +24,23 @@ def count_threads(n_jobs=None):
     """
     with parallel_config(require="sharedmem"):
         return effective_n_jobs(n_jobs)
+
+
+def in_threads(function, arguments, n_jobs=None):
+    """Yield ``function(*each)`` for each of the arguments, in their order.
+
+    The calls share the memory of this process, also where joblib's context names a
+    backend of processes or of a cluster: no samples are sent.
+
+    Parameters
+    ----------
+    function : callable
+    arguments : iterable of tuples
+    n_jobs : int or None
+        As in `count_threads`.
+    """
+    run = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
+    return run(delayed(function)(*each) for each in arguments)
 
 
 def in_turn():

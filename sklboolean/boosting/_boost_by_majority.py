@@ -438,7 +438,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         seeds = [draw_seed(rng) for _ in self._games]
         boosters = Parallel(
             n_jobs=self.n_jobs if data.learner.fills_threads else 1,
-            prefer=data.learner.prefer,
+            require=data.learner.require,
             return_as=in_turn(),
         )(
             delayed(self._fit_game)(data, game, schedule, seed)

@@ -23,12 +23,11 @@ from itertools import islice
 from math import ceil, log
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.utils import get_tags
-from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.labels import encode_classes
+from sklboolean._core.parallel import count_threads, in_threads
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean.boosting._boosting import EDGE_TOLERANCE, WeakLearnerError
 from sklboolean.boosting._majority_game import check_edge, log_binomial_pmf, min_rounds
@@ -263,19 +262,13 @@ class FilterState:
             With ``weak_failure="raise"``. As after an error of the estimator, the state
             cannot be used further: update a copy.
         """
-        n_workers = effective_n_jobs(n_jobs)
-        pieces = self._pieces(chunks)
-        with Parallel(n_jobs=n_jobs) as parallel:
-            while self.termination is None and (
-                window := list(islice(pieces, n_workers))
-            ):
-                hypotheses = self.hypotheses.copy()
-                counted = parallel(
-                    delayed(first_votes)(X, codes, hypotheses, self.classes)
-                    for X, codes in window
-                )
-                for (X, _codes), votes in zip(window, counted, strict=True):
-                    self._filter(X, votes)
+        n_threads, pieces = count_threads(n_jobs), self._pieces(chunks)
+        while self.termination is None and (window := list(islice(pieces, n_threads))):
+            hypotheses = self.hypotheses.copy()
+            tasks = ((*piece, hypotheses, self.classes) for piece in window)
+            counted = list(in_threads(first_votes, tasks, n_jobs))
+            for (X, _codes), votes in zip(window, counted, strict=True):
+                self._filter(X, votes)
 
     def finish(self):
         """End the stream.

@@ -166,7 +166,7 @@ def held_out_margins(weak_learner, games, schedules, cv, seed, n_jobs=None):
     splitter = check_cv(cv, codes, classifier=True)
     splits = list(splitter.split(np.zeros((len(codes), 1)), codes))
     n_jobs = n_jobs if weak_learner.fills_threads else 1
-    margins_by_fold = Parallel(n_jobs=n_jobs, prefer=weak_learner.prefer)(
+    margins_by_fold = Parallel(n_jobs=n_jobs, require=weak_learner.require)(
         delayed(margins_of_fold)(weak_learner, games, schedule, train, test, seed)
         for schedule in schedules
         for train, test in splits

@@ -61,8 +61,9 @@ class WeakLearner(Protocol):
         Whether a hypothesis has an ``edge``, exact for the weights it was fitted with.
     drawn : list of ndarrays
         Distinct samples that were drawn for each hypothesis, where samples are drawn.
-    prefer : {"threads", None}
-        How joblib should run several games: compiled learners release the GIL.
+    require : {"sharedmem", None}
+        What joblib's backend of several games must have: compiled learners are
+        threads of this process.
     fills_threads : bool
         Whether a round is long enough for several threads. Of short ones each thread
         waits for the GIL of the others.
@@ -71,7 +72,7 @@ class WeakLearner(Protocol):
     n_classes: int
     returns_edge: bool
     drawn: list
-    prefer: str | None
+    require: str | None
     fills_threads: bool
 
     def fit(self, weights, rng, round_weights=None):
@@ -172,7 +173,7 @@ class StumpWeakLearner:
     n_features : int
     """
 
-    prefer = "threads"
+    require = "sharedmem"
 
     def __init__(
         self, estimator, X, codes, classes, sample_weight, n_draws, n_features
@@ -314,7 +315,7 @@ class ClassifierWeakLearner:
         As for `StumpWeakLearner`.
     """
 
-    returns_edge, prefer, fills_threads = False, None, True
+    returns_edge, require, fills_threads = False, None, True
 
     def __init__(self, estimator, X, codes, classes, sample_weight, n_draws):
         self.estimator, self.X, self.codes, self.classes = estimator, X, codes, classes
@@ -391,7 +392,7 @@ class RegressorWeakLearner:
         As for `StumpWeakLearner`.
     """
 
-    n_classes, returns_edge, prefer, fills_threads = 2, False, None, True
+    n_classes, returns_edge, require, fills_threads = 2, False, None, True
 
     def __init__(self, estimator, X, y, total, delta, share, n_draws):
         self.estimator, self.X, self.y, self.total = estimator, X, y, total

@@ -12,7 +12,6 @@
 # Invariant: the folds depend on the set of samples, not on their order.
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import log_softmax
@@ -26,6 +25,7 @@ from sklboolean._core.calibration import places_in_class
 from sklboolean._core.damage import labels_of
 from sklboolean._core.deprecation import jobs_of_context, old_parameters
 from sklboolean._core.labels import encode_classes
+from sklboolean._core.parallel import in_threads
 from sklboolean._core.weights import checked_weights, relative_weights
 from sklboolean.density._base import UsesDensityMixin
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
@@ -232,13 +232,12 @@ class DensityClassifier(
     def _fit_densities(self, density, X, codes, weights):
         """Fit a density to each class; weights None: without them."""
         members = [np.flatnonzero(codes == k) for k in range(codes.max() + 1)]
-        return Parallel(prefer="threads")(
-            delayed(clone(density).fit)(
-                X[index],
-                **({} if weights is None else {"sample_weight": weights[index]}),
-            )
-            for index in members
-        )
+
+        def fit(index):
+            options = {} if weights is None else {"sample_weight": weights[index]}
+            return clone(density).fit(X[index], **options)
+
+        return list(in_threads(fit, ((index,) for index in members)))
 
     def _calibrate(self, X, codes, weights, is_weighted):
         """Choose the density whose calibrated scores of held-out samples are best.

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.special import logsumexp, softmax
 from sklearn.base import (
     BaseEstimator,
@@ -36,6 +35,7 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.held_out import hold_out
+from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import check_integer, is_auto
 from sklboolean._core.progress import (
     CallbackSupportMixin,
@@ -485,14 +485,15 @@ class DensityMixture(
 
     def _fit_members(self, members, samples, shares, alive):
         """Fit each component to its shares of the samples: the M-step."""
-        return Parallel(prefer="threads")(
-            delayed(continue_fit)(
+        of_members = (
+            (
                 members[k],
                 as_bits(samples[shares[:, k] > 0]),
                 shares[shares[:, k] > 0, k],
             )
             for k in alive
         )
+        return list(in_threads(continue_fit, of_members))
 
     def _new_member(self, rng):
         member = clone(self._density())

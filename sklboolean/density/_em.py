@@ -19,10 +19,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.special import expit, logsumexp
 
-from sklboolean._core.parallel import each_slice, in_turn
+from sklboolean._core.parallel import each_slice, in_threads
 from sklboolean.density._attribute_forest import Attributes
 
 BLOCK_SIZE = 1024  # samples: what is computed of a block stays in the cache
@@ -436,12 +435,8 @@ def fit_best_start(signs, weights, options, rng, attributes=None, report=None):
         results = (fit_from_seed(seed, *arguments) for seed in seeds)
     else:
         single = replace(options, n_jobs=1)
-        results = Parallel(
-            n_jobs=options.n_jobs, prefer="threads", return_as=in_turn()
-        )(
-            delayed(fit_from_seed)(seed, signs, weights, single, attributes)
-            for seed in seeds
-        )
+        starts = ((seed, signs, weights, single, attributes) for seed in seeds)
+        results = in_threads(fit_from_seed, starts, options.n_jobs)
     # The first of equally good starts wins, whichever finished first.
     best = None
     for result in results:

@@ -26,14 +26,13 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.optimize import minimize
 from scipy.special import rel_entr
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 
-from sklboolean._core.parallel import each_slice, in_turn
+from sklboolean._core.parallel import each_slice, in_threads
 from sklboolean._core.parameters import check_real
 from sklboolean._core.validation import warn_user
 from sklboolean.density._bit_sums import UNITS, sum_bits
@@ -472,12 +471,8 @@ def maximise_likelihood(starts, table, n_samples, options, rng):
     # Ascents are the coarser work: each of them runs on one thread and is a step.
     single = replace(options, n_jobs=1, report=None)
     while len(states) > 1:
-        tasks = [delayed(ascend)(each, n_iter, single, *table) for each in states]
-        ascents = Parallel(
-            n_jobs=options.n_jobs, prefer="threads", return_as=in_turn()
-        )(tasks)
-        finished = []
-        for state in ascents:
+        starts, finished = [(each, n_iter, single, *table) for each in states], []
+        for state in in_threads(ascend, starts, options.n_jobs):
             finished.append(state)
             if options.report is not None:
                 value = state.log_likelihoods[-1]

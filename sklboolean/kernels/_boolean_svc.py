@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import (
@@ -21,7 +20,7 @@ from sklboolean._core.damage import require, require_shape
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.packed_partitions import PackedPartitionsMixin
-from sklboolean._core.parallel import count_threads
+from sklboolean._core.parallel import count_threads, in_threads
 from sklboolean._core.parameters import check_choice, check_real, is_auto
 from sklboolean._core.progress import (
     SILENT,
@@ -465,10 +464,7 @@ class BooleanSVC(
         progress.count("pair" if pairs else "class", len(problems))
         results = (solve(*problem) for problem in problems)
         if len(codes) >= LEAST_FOR_THREADS and count_threads(self.n_jobs) > 1:
-            parallel = Parallel(
-                n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
-            )
-            results = parallel(delayed(solve)(*problem) for problem in problems)
+            results = in_threads(solve, problems, self.n_jobs)
         solutions = []
         for result in results:
             solutions.append(result)

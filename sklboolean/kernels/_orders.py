@@ -16,12 +16,12 @@ from itertools import zip_longest
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import History
 from sklboolean._core.bits import as_csr, as_words
 from sklboolean._core.calibration import calibrated_loss
 from sklboolean._core.held_out import stratified_folds
+from sklboolean._core.parallel import in_threads
 from sklboolean._core.progress import SILENT
 from sklboolean.kernels._dual_model import kernel_norms
 from sklboolean.kernels._dual_state import DualState
@@ -147,12 +147,9 @@ class Orders:
         if len(tasks) == 1:
             return [self._train_one(*tasks[0], max_iter, subset, progress)]
         progress.count("model", len(tasks))
-        parallel = Parallel(
-            n_jobs=self.n_jobs, require="sharedmem", return_as="generator"
-        )
-        train_one = delayed(self._train_one)
+        of_runs = ((*task, max_iter, subset) for task in tasks)
         runs, stop = [], False
-        for run in parallel(train_one(*task, max_iter, subset) for task in tasks):
+        for run in in_threads(self._train_one, of_runs, self.n_jobs):
             runs.append(run)
             stop = progress.step(run.history.last) or stop
             # Each order keeps a model of every class.

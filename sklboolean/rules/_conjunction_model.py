@@ -5,7 +5,6 @@ from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
@@ -18,7 +17,7 @@ from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.formulas import html_table
 from sklboolean._core.held_out import disjoint_test_sets
 from sklboolean._core.memory import bytes_left
-from sklboolean._core.parallel import in_turn
+from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean, warn_user
@@ -185,8 +184,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
             train, held_out = samples.take(train), samples.take(test)
             return fit_path(train, held_out, space, Cs, self._held_out_loss, max_work)
 
-        run = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as=in_turn())
-        for path in run(delayed(path_of)(*split) for split in splits):
+        for path in in_threads(path_of, splits, self.n_jobs):
             paths.append(path)
             if progress.step(partial("held-out loss {:.4f}".format, path.losses.min())):
                 break

@@ -7,7 +7,6 @@ from numbers import Integral
 from operator import attrgetter
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
@@ -17,6 +16,7 @@ from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.deprecation import Gone, old_attribute, old_parameters, renamed
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.memory import MemoryCost
+from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean, warn_user
@@ -401,8 +401,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             for group, members in groupby(settings, GAINS_OF_SETTING)
         ]
         costs_by_setting = {}
-        run = Parallel(n_jobs=self.n_jobs, prefer="threads")
-        for costs in run(delayed(costs_of_group)(*group) for group in groups):
+        for costs in in_threads(costs_of_group, groups, self.n_jobs):
             costs_by_setting |= costs
         return costs_by_setting
 
