@@ -26,6 +26,7 @@ from sklboolean._core.labels import (
     check_two_classes,
     encode_classes,
     known_classes,
+    plain_labels,
 )
 from sklboolean._core.parameters import flat_params, refuse_changed_params
 from sklboolean._core.progress import (
@@ -75,7 +76,7 @@ class TableScoreMixin:
             1 is the best.
         """
         y, sample_weight = targets_of(None, X, y, sample_weight)
-        return super().score(X, y, sample_weight)
+        return super().score(X, plain_labels(y), sample_weight)
 
 
 class DecisionClassifierMixin:

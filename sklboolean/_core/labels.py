@@ -5,6 +5,9 @@
 # sorted are welcome; those of later calls must be among the first ones.
 
 from contextlib import contextmanager
+from datetime import date, timedelta
+from decimal import Decimal
+from numbers import Real
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +15,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from sklboolean._core.damage import require
 
+NOT_NUMBERS = (str, bytes, date, timedelta)
 # Integers within so wide a range are counted, not sorted.
 MOST_COUNTED = 2**16
 
@@ -22,19 +26,70 @@ def comparable_labels(y, name="y", classes=()):
     try:
         yield
     except (TypeError, ArithmeticError) as error:
-        labels = [*np.ravel(y).tolist(), *np.ravel(classes).tolist()]
-        kinds = sorted({type(label).__name__ for label in labels})
         raise ValueError(
-            f"{name} holds labels of the type {' and '.join(kinds)}, which have no "
+            f"{name} holds labels of the type {_type_names(y, classes)}, which have no "
             "order. Give all labels one type, for example str."
         ) from error
+
+
+def _type_names(y, classes=()):
+    labels = [*np.ravel(y).tolist(), *np.ravel(classes).tolist()]
+    return " and ".join(sorted({type(label).__name__ for label in labels}))
+
+
+def plain_labels(y):
+    """Make an array of numpy of Booleans and numbers in other containers.
+
+    Of nullable Booleans and integers scikit-learn makes floats, and it refuses arrays
+    of objects that are no text. Decimals become integers if all are whole. What numpy
+    cannot hold exactly, text and data with gaps are returned as they are.
+    """
+    if y is None or isinstance(y, str) or sparse.issparse(y):
+        return y
+    try:
+        # Of a list of strings and NaN numpy would make strings.
+        values = np.asarray(y, dtype=None if hasattr(y, "dtype") else object)
+    except ValueError:  # rows of different lengths
+        return y
+    if values.dtype.kind != "O":
+        return values
+    labels = values.ravel().tolist()
+    types = {type(label) for label in labels}
+    if types & {bool, np.bool_}:
+        return values.astype(bool) if types <= {bool, np.bool_} else y
+    if not types or not all(issubclass(each, Real | Decimal) for each in types):
+        return y
+    if Decimal in types:
+        is_whole = all(label % 1 == 0 for label in labels)
+        labels = [int(label) if is_whole else float(label) for label in labels]
+    numbers = np.array(labels)
+    return numbers.reshape(values.shape) if numbers.tolist() == labels else y
+
+
+def refuse_text(y):
+    """Refuse targets of a regressor that are text or dates."""
+    values = np.asarray(y)
+    if values.dtype.kind in "biufc":
+        return
+    for value in values.ravel().tolist():
+        if isinstance(value, NOT_NUMBERS):
+            raise ValueError(
+                f"y holds {value!r}, but a regressor needs numbers. Turn y into "
+                "numbers, or fit a classifier to labels."
+            )
 
 
 def target_type(y):
     """Determine scikit-learn's type of a target, for example "binary"."""
     # type_of_target casts floats to integers, which may overflow.
     with comparable_labels(y), np.errstate(invalid="ignore"):
-        return type_of_target(y, input_name="y", raise_unknown=True)
+        kind = type_of_target(y, input_name="y")
+    if kind == "unknown":
+        raise ValueError(
+            f"Unknown label type: y holds labels of the type {_type_names(y)}. Give "
+            "text, Booleans, or integers of 64 bits."
+        )
+    return kind
 
 
 def distinct_labels(y, name="y"):

@@ -32,6 +32,7 @@ from sklboolean._core.bits import (
     pack_dense,
 )
 from sklboolean._core.data_errors import column_of, named_columns, readable_errors
+from sklboolean._core.labels import plain_labels, refuse_text
 from sklboolean._core.parameters import check_binarize, check_n_jobs
 from sklboolean._core.sparse_structure import (
     check_sparse,
@@ -64,6 +65,9 @@ def validate_data_strict(
     of a column into a buffer of one entry for each sample.
     """
     check_n_jobs(getattr(estimator, "n_jobs", None))
+    y = plain_labels(y)
+    if options.get("y_numeric"):
+        refuse_text(y)
     plain = _plain_data(estimator, X, y, **options)
     if plain is not None:
         return plain if isinstance(y, str) else (plain, y)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sklboolean._core.labels import distinct_labels
+from sklboolean._core.labels import distinct_labels, plain_labels
 from sklboolean._core.validation import is_missing
 
 
@@ -25,7 +25,7 @@ def find_missing(y):
     missing = is_missing(y)
     if y.dtype.kind == "O" and not missing.all():
         distinct_labels(y[~missing])  # an error for labels of several types
-        labels = np.array(y[~missing].tolist())
+        labels = np.array(plain_labels(y[~missing]).tolist())
         y = np.zeros(len(y), dtype=labels.dtype)
         y[~missing] = labels
     return y, missing

@@ -219,8 +219,6 @@ class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimat
                 self, X, y, y_numeric=True, **validation_options(base)
             )
             base = self._weak_estimator(X.shape[1])
-            if y.dtype.kind not in "biuf":
-                raise ValueError(f"y must contain real numbers, not {y.dtype}.")
             X, y, weights, _kept = drop_zero_weight(base, X, y, sample_weight)
             schedule = self._plan(params, gamma, n_rounds, weights, len(y))
             # The tolerance is such that the first regressor has more than the assumed

@@ -9,6 +9,7 @@ from sklearn.metrics import accuracy_score, check_scoring, r2_score
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from sklboolean._core.labels import plain_labels
 from sklboolean._core.parameters import check_real
 from sklboolean.boosting._majority_game import check_odd, majority_potentials
 from sklboolean.inspection._counterfactuals import robustness
@@ -171,7 +172,7 @@ class MistakeCurveDisplay(Display):
         display : MistakeCurveDisplay
         """
         check_real(growth, "growth", 0)
-        y = column_or_1d(y)
+        y = column_or_1d(plain_labels(y))
         check_consistent_length(X, y)
         classes = np.unique(y) if classes is None else np.asarray(classes)
         models = estimator

@@ -6,7 +6,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import StratifiedKFold, check_cv, cross_val_predict
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 
-from sklboolean._core.labels import encode_classes, margins_of_labels
+from sklboolean._core.labels import encode_classes, margins_of_labels, plain_labels
 from sklboolean._core.meta import draw_seed, set_seed
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.validation import check_labelled, check_stored, readable_errors
@@ -77,7 +77,7 @@ def label_quality(X, y, estimator=None, *, cv=5, random_state=None) -> np.ndarra
     X = check_stored(X, "X")
     X = X.tocsr() if sparse.issparse(X) else X
     check_labelled(y)
-    y = column_or_1d(y)
+    y = column_or_1d(plain_labels(y))
     check_consistent_length(X, y)
     classes, codes = encode_classes(y)
     # One seed for the folds and the classifier, drawn before any work.

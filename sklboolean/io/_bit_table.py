@@ -28,7 +28,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import PackedBits, pack_dense, unpack_words
-from sklboolean._core.labels import encode_classes
+from sklboolean._core.labels import encode_classes, plain_labels
 from sklboolean._core.memory import as_bytes
 from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.validation import (
@@ -483,7 +483,7 @@ class _Writer:
     def _labels(self, y):
         """Code labels in the order in which they come; real numbers stay."""
         check_labelled(y)
-        y = np.asarray(y)
+        y = np.asarray(plain_labels(y))
         if y.ndim != 1:
             raise ValueError(
                 f"y of a batch must have one label for each sample; it has the shape "

@@ -13,7 +13,7 @@ from numbers import Integral
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from sklboolean._core.labels import comparable_labels, target_type
+from sklboolean._core.labels import comparable_labels, plain_labels, target_type
 from sklboolean._core.parameters import check_choice
 from sklboolean._core.validation import check_array_strict, check_labelled, warn_user
 from sklboolean.preprocessing._encoded_columns import (
@@ -227,6 +227,7 @@ def check_target(y, columns, strategy):
             "Pass the labels, or set strategy='quantile'."
         )
     check_labelled(y)
+    y = plain_labels(y)
     is_class = target_type(y) in ("binary", "multiclass")
     dtype = None if is_class else np.float64
     y = check_array_strict(y, "y", ensure_2d=False, dtype=dtype)

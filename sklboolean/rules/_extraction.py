@@ -16,7 +16,7 @@ from sklboolean._core.bits import as_words
 from sklboolean._core.conjunction_search import encode_groups, search_conjunctions
 from sklboolean._core.deprecation import old_keywords
 from sklboolean._core.formulas import python_value
-from sklboolean._core.labels import encode_classes
+from sklboolean._core.labels import encode_classes, plain_labels
 from sklboolean._core.parameters import check_real
 from sklboolean._core.validation import KEPT_DTYPES, as_boolean, check_array_strict
 from sklboolean.rules._dual_representation import dual_representation, last_step
@@ -177,7 +177,7 @@ def _labels_to_explain(model, X, checked, y, target, kernel):
             model.kernel == "precomputed"
         )
         y = model.predict(kernel(checked, checked) if is_matrix else X)
-    y = column_or_1d(y)
+    y = column_or_1d(plain_labels(y))
     check_consistent_length(X, y)
     classes, codes = encode_classes(y, classes)
     if len(classes) > 2 and target is None:

@@ -9,6 +9,7 @@ from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.exports import ExportMixin, scorecard
 from sklboolean._core.formula import Columns, FirstRule, WeightedSum
 from sklboolean._core.formulas import html_table
+from sklboolean._core.labels import plain_labels
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.validation import check_boolean_array, warn_user
 from sklboolean.rules._exports import rules_frame
@@ -219,7 +220,7 @@ class DNF(_RuleSet):
         X = self._check_X(X)
         is_label = any_satisfied(X, before)
         if y is not None:
-            y = column_or_1d(y)
+            y = column_or_1d(plain_labels(y))
             check_consistent_length(is_label, y)
             is_label = y == self.label
         simpler = self._with(_simplify_on_samples(before, X, is_label))

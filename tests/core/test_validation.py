@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 
+from sklboolean import AveragedPerceptron, ConjunctionRegressor
 from sklboolean._core import validation
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import unpack_words
@@ -28,6 +30,7 @@ from sklboolean._core.validation import (
     check_boolean_array,
     validate_boolean,
 )
+from sklboolean.io import BitTable
 
 # -- parameters ---------------------------------------------------------------------
 
@@ -552,3 +555,80 @@ def test_the_first_column_with_nan_is_named():
     for table in (X, sparse.csr_array(X), sparse.csc_array(X)):
         with pytest.raises(ValueError, match="NaN in column 1"):
             validation.check_array_strict(table, accept_sparse=["csr", "csc"])
+
+
+def nullable(dtype):
+    return lambda labels: pd.Series(labels, dtype=dtype)
+
+
+# Containers, by the kind of the labels that they hold.
+CONTAINERS = {
+    bool: [
+        list, np.array, nullable("boolean"), nullable("bool[pyarrow]"),
+        nullable("category"), nullable(object), pl.Series, pa.array,
+        lambda labels: np.array(labels, dtype=object),
+    ],
+    int: [
+        list, np.array, nullable("Int64"), nullable("int64[pyarrow]"),
+        nullable("category"), nullable(object), pl.Series, pa.array,
+        lambda labels: np.array(labels, dtype=object),
+        lambda labels: [Decimal(label) for label in labels],
+        lambda labels: pl.Series([Decimal(label) for label in labels]),
+        lambda labels: pa.array([Decimal(label) for label in labels]),
+    ],
+    str: [
+        list, np.array, nullable("string"), nullable("string[pyarrow]"),
+        nullable("category"), pl.Series, pa.array,
+        lambda labels: pa.array(labels).dictionary_encode(),
+    ],
+}  # fmt: skip
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.sampled_from([
+        (False, True), (0, 1), (2**53, 2**53 + 1), (-3, 7, 2**62), ("no", "yes"),
+    ]),
+    st.lists(st.integers(0, 2), min_size=3, max_size=6),
+    st.data(),
+)  # fmt: skip
+def test_classes_are_the_labels_in_every_container(classes, codes, draws):
+    labels = [*classes, *(classes[code % len(classes)] for code in codes)]
+    X = np.eye(len(labels))
+    kind = type(classes[0])
+    y = draws.draw(st.sampled_from(CONTAINERS[kind]))(labels)
+    model = AveragedPerceptron(random_state=0).fit(X, y)
+    assert model.classes_.tolist() == list(classes)
+    assert {type(label) for label in model.classes_.tolist()} == {kind}
+    assert model.score(X, y) == 1.0
+
+
+@pytest.mark.parametrize("kind", CONTAINERS)
+def test_a_table_on_disk_has_the_same_classes(kind, tmp_path):
+    labels = [kind(k) for k in [0, 1, 1, 0]]
+    for contain in CONTAINERS[kind]:
+        table = BitTable.write(tmp_path / "t.bits", [(np.eye(4), contain(labels))])
+        assert table.classes.tolist() == sorted(set(labels))
+        assert {type(label) for label in table.classes.tolist()} == {kind}
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([2**70, 2**71], "type int. Give text, Booleans, or integers of 64 bits"),
+        ([True, 1], "type bool and int"),
+        ([1, "1"], "type int and str"),
+        ([True, None], "missing values .* in 1 of its 2 samples"),
+        ([Decimal(1), None], "missing values .* in 1 of its 2 samples"),
+        ([Decimal("0.5"), Decimal("1.5")], "y is continuous"),
+    ],
+)
+def test_labels_that_are_refused(y, message):
+    with pytest.raises(ValueError, match=message):
+        AveragedPerceptron().fit(np.eye(2), np.array(y, dtype=object))
+
+
+@pytest.mark.parametrize("y", [["no", "yes"], np.array(["2020", "2021"], "M8[Y]")])
+def test_a_regressor_refuses_text(y):
+    with pytest.raises(ValueError, match=r"y holds .*, but a regressor needs numbers"):
+        ConjunctionRegressor().fit(np.eye(2), y)
