@@ -244,10 +244,8 @@ def sql_rows(n_samples):
     model = make_pipeline(BooleanEncoder(), AveragedPerceptron(random_state=0))
     model.fit(frame[:10_000], y[:10_000])
     encoder, linear = model
-    statement = (
-        f"SELECT {linear.to_sql(output='all')} "
-        f"FROM (SELECT {encoder.to_sql()} FROM frame) AS features"
-    )
+    columns = linear.to_sql(output="all", encoder=encoder)
+    statement = f"SELECT {columns} FROM frame AS f"
     start = time.process_time()
     scored = duckdb.sql(statement).fetchnumpy()
     yield "DuckDB, one statement", n_samples, f"{time.process_time() - start:.2f}", ""

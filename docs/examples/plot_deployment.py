@@ -42,12 +42,11 @@ answers = {"pipeline": lambda frame: model.predict(frame)}
 # %%
 # SQL
 # ---
-# The table is scored where it is. The same text runs in other databases, DuckDB for
-# example.
+# The table is scored where it is. The same text runs in DuckDB and PostgreSQL.
 
-conditions = f"(SELECT number, {encoder.to_sql()} FROM patients)"
-query = f"SELECT {rules.to_sql()} FROM {conditions} AS conditions ORDER BY number"
-print(rules.to_sql())
+expression = rules.to_sql(encoder=encoder)
+query = f"SELECT {expression} FROM patients AS f ORDER BY number"
+print(expression)
 database = sqlite3.connect(":memory:")
 
 

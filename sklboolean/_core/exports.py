@@ -92,40 +92,52 @@ class ExportMixin:
         check_outputs(formula, output)
         return python_code(formula, feature_names, output)
 
-    def to_sql(self, feature_names=None, *, output="label") -> str:
-        """Write the model in SQL.
+    def to_sql(
+        self, feature_names=None, *, output="label", encoder=None, dialect=None
+    ) -> str:
+        """Write the model in SQL, for a query ``SELECT ... FROM table AS f``.
 
         Parameters
         ----------
         feature_names : sequence of str or None, default=None
-            The name of the column of each feature. None: the column names of X, or x0,
-            x1, ...
+            The columns of the table in the database: a name for each feature, or with
+            ``encoder`` for each column that it reads. None: the column names of X, or
+            x0, x1, ...
         output : {"label", "proba", "score", "all"}, default="label"
             "label": an expression whose value ``predict`` returns. The others are
             columns with names, for a SELECT. "proba": ``proba_`` and the label, the
             probability of each class, with the calibration. "score": ``score``, or with
             more than two classes ``score_`` and the label. "all": ``prediction``, the
-            scores and the probabilities.
+            scores and the probabilities. Labels that a database takes for one name are
+            replaced by their numbers in ``classes_``.
+        encoder : transformer or None, default=None
+            The fitted `BooleanEncoder` before the model, or a ``ColumnTransformer`` of
+            encoders and of columns that it passes. The conditions that the model needs
+            are written on the columns of the table. None: the table has the features.
+        dialect : str or None, default=None
+            "duckdb", "postgresql", "sqlite", "bigquery", "mysql" or "spark". None: what
+            the first three have in common. Set it for other quotes and types, and where
+            the names or kinds of columns differ between databases.
 
         Returns
         -------
         sql : str
-            Bools are written 1 and 0. Column names are in double quotes. No literal
-            holds for NULL, and a weight times NULL is 0. Labels and scores are standard
-            SQL, but boosters whose classes play against each other need SQRT.
-            Probabilities of sums need EXP, which must overflow to infinity as in SQLite
-            and DuckDB.
+            The table must be called f in the query. Bools are written 1 and 0. NULL is
+            a missing value of an encoder. Without one no literal holds for NULL, and a
+            weight times NULL is 0; a column that is multiplied by a weight must hold
+            numbers. Boosters whose classes play against each other need the function
+            SQRT, probabilities of sums EXP.
 
         Raises
         ------
         ValueError
-            When a feature has no name, two have the same, a name or label cannot be
-            quoted, when the model is not made of conjunctions, or has no such output.
+            When a feature has no name, two have the same for the database, a name,
+            level or label cannot be quoted, when ``encoder`` is not the one of the
+            model, when the model is not made of conjunctions, or has no such output.
         """
         formula = self._written_formula(output)
         check_outputs(formula, output)
-        names = formula.columns.names if feature_names is None else feature_names
-        return sql_code(formula, names, output)
+        return sql_code(formula, feature_names, output, encoder, dialect)
 
     def to_c(self, prefix="") -> str:
         """Write the model as functions in C99 of bits.

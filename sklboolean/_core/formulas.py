@@ -4,7 +4,6 @@ Negation is written ``not a`` in every text of the package.
 """
 
 import math
-import re
 from decimal import Decimal
 from html import escape
 
@@ -12,8 +11,6 @@ import numpy as np
 
 from sklboolean._core.feature_names import conjunction_words
 
-# Code 0 and halves of surrogate pairs.
-NO_SQL = re.compile("[\0\ud800-\udfff]")
 INFINITE = (math.inf, -math.inf)
 # Parsers limit how deep an expression may be, so long sums are grouped.
 TERMS_OF_GROUP = 400
@@ -105,42 +102,6 @@ def shown(value):
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
-def sql_name(name):
-    """Quote the name of a column."""
-    if not name or NO_SQL.search(name):
-        raise ValueError(
-            f"feature_names: {name!r} cannot be the name of a column in SQL. Give "
-            "names that are not empty and hold no character of code 0 and no half of a "
-            "surrogate pair."
-        )
-    return '"' + name.replace('"', '""') + '"'
-
-
-def check_case(names):
-    """Refuse names that differ in case only: many databases take them for one."""
-    seen = {}
-    for name in map(str, names):
-        other = seen.setdefault(name.casefold(), name)
-        if other != name:
-            raise ValueError(
-                f"{other!r} and {name!r} differ in case only, and many databases take "
-                "one for the other. Rename the column or its levels."
-            )
-
-
-def sql_value(label):
-    """Write a class label as a SQL literal."""
-    label = python_label(label)
-    if not isinstance(label, str):
-        return repr(int(label) if isinstance(label, bool) else label)
-    if NO_SQL.search(label):
-        raise ValueError(
-            f"The label {label!r} cannot be written in SQL: it holds a character of "
-            "code 0 or half of a surrogate pair. Use other labels."
-        )
-    return "'" + label.replace("'", "''") + "'"
-
-
 def python_label(label):
     """Convert a label to text, a number or a bool; other labels are errors."""
     label = python_value(label)
@@ -204,21 +165,6 @@ def conjunction_code(literals, feature_names, binarize):
         else:
             words.append(literal_text(item, value))
     return " and ".join(words) or "True"
-
-
-def conjunction_sql(literals, feature_names, binarize):
-    """Write a conjunction as a SQL condition on columns named like the features."""
-    words = []
-    for feature, value in literals:
-        if feature_names is not None:
-            check_names(feature_names, feature)
-        name = f"x{feature}" if feature_names is None else str(feature_names[feature])
-        if binarize is None:
-            test = f"= {int(value)}"
-        else:
-            test = f"{'>' if value else '<='} {float(binarize)!r}"
-        words.append(f"{sql_name(name)} {test}")
-    return " AND ".join(words) or "1 = 1"
 
 
 def formula_text(literals, names, *, disjunctive=False):

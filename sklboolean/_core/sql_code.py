@@ -1,36 +1,189 @@
 """Formulas of fitted models in SQL."""
 
-import math
-
-from sklboolean._core.formula import FirstRule
-from sklboolean._core.formulas import (
-    check_case,
-    check_unique,
-    conjunction_sql,
-    grouped_sum,
-    sql_name,
-    sql_value,
-)
-
-
+# The table that is scored is called f, and every name is qualified, ``f."age"``: SQLite
+# takes an unknown "age" for a text. `Dialect` knows how a database writes names, texts
+# and types. `SqlFeatures` knows what stands for a feature: a column of the table, or
+# the condition of an encoder on one.
+#
+# A kind of encoded column writes its conditions in ``sql_of(column, relation, k,
+# dialect)``, so that they can be joined by AND. A text on which databases disagree is
+# chosen by `Dialect.choose`. The dialect None is what DuckDB, PostgreSQL and SQLite
+# have in common.
+#
 # SQL has no variables, so an expression repeats what it needs: labels of several
 # classes repeat their scores. Numbers are written with exponents and summed in groups,
 # because databases read plain decimals as exact types and parse long sums recursively.
-def sql_code(formula, feature_names=None, output="label"):
-    """Write a formula in SQL; parameters of `python_code`.
+# PostgreSQL reads all of them as exact types, hence the casts.
+
+import math
+import re
+from dataclasses import dataclass
+from operator import methodcaller
+
+import numpy as np
+
+from sklboolean._core.column_sources import column_sources
+from sklboolean._core.formula import FirstRule
+from sklboolean._core.formulas import (
+    check_names,
+    check_unique,
+    feature_names_of,
+    grouped_sum,
+    python_label,
+)
+from sklboolean._core.parameters import check_choice
+
+# Code 0 and halves of surrogate pairs.
+NO_SQL = re.compile("[\0\ud800-\udfff]")
+ESCAPES = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r"})
+# PostgreSQL and others refuse EXP of more, and of less than the negative.
+LARGEST_POWER = 700
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a database writes names, texts and types.
+
+    Attributes
+    ----------
+    name : str or None
+        None: what DuckDB, PostgreSQL and SQLite have in common.
+    quote : str
+        Character around names.
+    has_escapes : bool
+        Whether a backslash in a text begins an escape.
+    float_type, integer_type : str
+        What numbers are cast to.
+    text_type : str or None
+        What a text is cast to before it is compared, where texts that differ count as
+        equal otherwise.
+    has_case : bool
+        Whether names that differ only in case are different.
+    longest_name : int or None
+        Number of bytes of a name that are read.
+    """
+
+    name: str | None
+    quote: str = '"'
+    has_escapes: bool = False
+    float_type: str = "DOUBLE PRECISION"
+    integer_type: str = "INTEGER"
+    text_type: str | None = None
+    has_case: bool = False
+    longest_name: int | None = None
+
+    @classmethod
+    def of(cls, name):
+        """Find a dialect by the argument of the user."""
+        check_choice(name, "dialect", tuple(DIALECTS))
+        return DIALECTS[name]
+
+    def quoted(self, name):
+        """Quote a name."""
+        if not name or NO_SQL.search(name):
+            raise ValueError(
+                f"feature_names: {name!r} cannot be the name of a column in SQL. Give "
+                "names that are not empty and hold no character of code 0 and no half "
+                "of a surrogate pair."
+            )
+        return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
+
+    def value(self, label):
+        """Write a class label or a level as a literal."""
+        label = python_label(label)
+        if isinstance(label, float):
+            return sql_number(label)
+        if not isinstance(label, str):
+            return str(int(label))
+        if NO_SQL.search(label):
+            raise ValueError(
+                f"The label or level {label!r} cannot be written in SQL: it holds a "
+                "character of code 0 or half of a surrogate pair. Use another one."
+            )
+        text = (
+            label.translate(ESCAPES) if self.has_escapes else label.replace("'", "''")
+        )
+        return f"'{text}'"
+
+    def is_in(self, column, levels, word="IN"):
+        """Write that a column has one of some levels, or with "NOT IN" none of them."""
+        if all(isinstance(level, bool) for level in levels):
+            column = self.as_integer(column)  # no number equals a Boolean of PostgreSQL
+        elif self.text_type and isinstance(levels[0], str):
+            column = f"CAST({column} AS {self.text_type})"
+        if word == "IN" and len(levels) == 1:
+            return f"{column} = {self.value(levels[0])}"
+        return f"{column} {word} ({', '.join(map(self.value, levels))})"
+
+    def as_float(self, code):
+        """Write a number as one of 64 bits."""
+        return f"CAST({code} AS {self.float_type})"
+
+    def as_integer(self, code):
+        """Write a number or a Boolean as an integer."""
+        return f"CAST({code} AS {self.integer_type})"
+
+    def choose(self, texts, what):
+        """Choose a text by the name of the dialect; it depends on ``what``."""
+        if self.name not in texts:
+            names = sorted(name for name in texts if name)
+            raise ValueError(
+                f"Databases differ in {what}: set dialect to one of {names}, not "
+                f"{self.name!r}."
+            )
+        return texts[self.name]
+
+    def check_apart(self, used, names):
+        """Refuse used names that the database takes for other names of the table."""
+
+        def key(name):
+            name = name if self.has_case else name.casefold()
+            return name.encode(errors="replace")[: self.longest_name]
+
+        used = {key(name): name for name in reversed(used)}
+        for name in names:
+            other = used.get(key(name), name)
+            if other != name:
+                raise ValueError(
+                    f"{other!r} and {name!r} are the same name for some databases: "
+                    "they differ in case only, or PostgreSQL cuts them after 63 bytes. "
+                    "Rename a column of the table and give the new names, or set "
+                    "dialect to the name of your database."
+                )
+
+
+DIALECTS = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect(None, longest_name=63),
+        Dialect("duckdb"),
+        Dialect("postgresql", has_case=True, longest_name=63),
+        Dialect("sqlite"),
+        Dialect("bigquery", "`", True, "FLOAT64", "INT64"),
+        Dialect("mysql", "`", True, "DOUBLE", "SIGNED", "BINARY"),
+        Dialect("spark", "`", True, "DOUBLE", "INT"),
+    )
+}
+
+
+def sql_code(formula, feature_names=None, output="label", encoder=None, dialect=None):
+    """Write a formula in SQL; parameters of ``to_sql``.
 
     ``output="label"`` is one expression. Other outputs are columns with names, as they
     stand between SELECT and FROM.
     """
-    check_unique(formula.terms, feature_names)
-    if feature_names is not None:
-        check_case(_names_like_used(formula.terms, feature_names))
-    writer = SqlRules if isinstance(formula, FirstRule) else SqlSum
-    writer = writer(formula, feature_names)
+    features = SqlFeatures(formula.columns, feature_names, encoder, dialect)
+    features.check(formula.terms)
+    dialect = features.dialect
+    writer = (SqlRules if isinstance(formula, FirstRule) else SqlSum)(formula, features)
     if output == "label":
         return writer.label()
     items = [("prediction", writer.label())] if output == "all" else []
-    names = formula.classes
+    names = list(map(str, formula.classes or ()))
+    try:
+        dialect.check_apart(names, names)
+    except ValueError:  # columns of these names could not be told apart
+        names = range(len(names))
     if output in ("score", "all"):
         scores = writer.scores()
         is_single = len(scores) == 1
@@ -42,14 +195,7 @@ def sql_code(formula, feature_names=None, output="label"):
     if output in ("proba", "all"):
         pairs = zip(names, writer.probabilities(), strict=True)
         items += [(f"proba_{name}", code) for name, code in pairs]
-    return ",\n".join(f"{code} AS {sql_name(name)}" for name, code in items)
-
-
-def _names_like_used(terms, feature_names):
-    """List the names that a database may take for one that a formula uses."""
-    # Databases do not distinguish upper and lower case in names.
-    used = {str(feature_names[feature]).casefold() for t in terms for feature, _ in t}
-    return [name for name in map(str, feature_names) if name.casefold() in used]
+    return ",\n".join(f"{code} AS {dialect.quoted(name)}" for name, code in items)
 
 
 def sql_number(value):
@@ -58,20 +204,128 @@ def sql_number(value):
     return text if "e" in text else f"{text}e0"
 
 
+def table_names(encoder, names):
+    """List the columns of the table that an encoder reads: None, those of its fit."""
+    if names is None:
+        return feature_names_of(encoder)
+    names = list(map(str, names))
+    if len(names) != encoder.n_features_in_:
+        raise ValueError(
+            f"{len(names)} names of columns are given, but the encoder reads "
+            f"{encoder.n_features_in_}. Give a name for each column."
+        )
+    return names
+
+
+class SqlFeatures:
+    """What stands for each feature: a column of the table, or a condition on one.
+
+    Parameters
+    ----------
+    columns : Columns
+        The features; their number may be None.
+    names : sequence of str or None
+        Names of the columns of the table.
+    encoder : transformer or None
+        What makes the features of the columns. None: they are the columns.
+    dialect : str or None
+    """
+
+    def __init__(self, columns, names=None, encoder=None, dialect=None):
+        self.binarize, self.dialect = columns.binarize, Dialect.of(dialect)
+        self._names = columns.names if names is None else names
+        self._sources = None
+        if encoder is not None:
+            self._names = table_names(encoder, names)
+            self._sources = self._read(encoder, columns)
+
+    def _read(self, encoder, columns):
+        """List column, fitted column and number of the condition of each feature."""
+        parts = column_sources(encoder, methodcaller("_bit_columns"))
+        if parts is None:
+            raise ValueError(
+                "encoder must be a fitted BooleanEncoder, or a ColumnTransformer of "
+                f"such, which may pass other columns; got {encoder!r}."
+            )
+        names = columns.names
+        if names and list(map(str, encoder.get_feature_names_out())) != names:
+            raise ValueError(
+                "The model was fitted to other features than those of encoder. Give "
+                "the encoder of its pipeline."
+            )
+        sources = [
+            (column, fitted, k)
+            for column, fitted in parts
+            for k in range(1 if fitted is None else fitted.n_conditions)
+        ]
+        if columns.n_features not in (None, len(sources)):
+            raise ValueError(
+                f"encoder makes {len(sources)} features, but the model has "
+                f"{columns.n_features}. Give the encoder of its pipeline."
+            )
+        if self.binarize is not None and not 0 <= self.binarize < 1:
+            raise ValueError(
+                f"binarize={self.binarize} makes all bits of the encoder equal. Fit "
+                "the model with binarize=0.0."
+            )
+        return sources
+
+    def _source(self, feature):
+        return (feature, None, 0) if self._sources is None else self._sources[feature]
+
+    def _name(self, column):
+        if self._names is None:
+            return f"x{column}"
+        check_names(self._names, column)
+        return str(self._names[column])
+
+    def check(self, terms):
+        """Raise a ValueError unless the columns that terms read can be told apart."""
+        used = {self._source(feature)[0] for term in terms for feature, _ in term}
+        if self._names is None:
+            return
+        check_unique([[(column, True) for column in sorted(used)]], self._names)
+        names = [self._name(column) for column in range(len(self._names))]
+        self.dialect.check_apart([names[column] for column in used], names)
+
+    def number(self, feature):
+        """Write a feature that is a number; None for a condition or a bit."""
+        column, fitted, _ = self._source(feature)
+        if fitted is None and self.binarize is None:
+            return f"f.{self.dialect.quoted(self._name(column))}"
+        return None
+
+    def conjunction(self, literals):
+        """Write a conjunction as a condition; no literal on a column holds for NULL."""
+        return " AND ".join(self._literal(*pair) for pair in literals) or "1 = 1"
+
+    def _literal(self, feature, value):
+        column, fitted, k = self._source(feature)
+        code = f"f.{self.dialect.quoted(self._name(column))}"
+        if fitted is not None:
+            condition = fitted.sql(k, code, self.dialect)
+            return condition if value else f"({condition}) IS NOT TRUE"
+        if self.binarize is None:
+            return f"{self.dialect.as_integer(code)} = {int(value)}"
+        relation = ">" if value else "<="
+        # An integer in quotes has the type of its column, which may be Boolean.
+        if self.dialect.name == "postgresql" and self.binarize == int(self.binarize):
+            return f"{code} {relation} '{int(self.binarize)}'"
+        return f"{self.dialect.as_float(code)} {relation} {sql_number(self.binarize)}"
+
+
 class SqlRules:
     """A list of rules as SQL expressions."""
 
-    def __init__(self, formula, feature_names):
-        self.formula, self.feature_names = formula, feature_names
+    def __init__(self, formula, features):
+        self.formula, self.features = formula, features
 
     def _decide(self, values):
         """Write the choice of one value for each rule, the last for the default."""
         if not self.formula.terms:
             return values[-1]
-        binarize = self.formula.columns.binarize
         lines = [
-            f"  WHEN {conjunction_sql(term, self.feature_names, binarize)} "
-            f"THEN {value}\n"
+            f"  WHEN {self.features.conjunction(term)} THEN {value}\n"
             for term, value in zip(self.formula.terms, values[:-1], strict=True)
         ]
         return f"CASE\n{''.join(lines)}  ELSE {values[-1]}\nEND"
@@ -79,40 +333,44 @@ class SqlRules:
     def label(self):
         """Write the label."""
         labels = [*self.formula.labels, self.formula.default]
-        return self._decide([sql_value(label) for label in labels])
+        return self._decide([self.features.dialect.value(label) for label in labels])
 
     def probabilities(self):
         """Write the probability of each class."""
-        columns = self.formula.probabilities.T
-        return [self._decide([*map(sql_number, column)]) for column in columns]
+        return self._numbers(self.formula.probabilities.T)
 
     def scores(self):
         """Write the scores."""
-        scores = self.formula.scores
-        columns = scores[None] if scores.ndim == 1 else scores.T
-        return [self._decide([*map(sql_number, column)]) for column in columns]
+        return self._numbers(np.atleast_2d(self.formula.scores.T))
+
+    def _numbers(self, columns):
+        columns = [[*map(sql_number, column)] for column in columns]
+        as_float = self.features.dialect.as_float
+        return [
+            self._decide([*column[:-1], as_float(column[-1])]) for column in columns
+        ]
 
 
 class SqlSum:
     """A weighted sum as SQL expressions."""
 
-    def __init__(self, formula, feature_names):
-        self.formula, self.feature_names = formula, feature_names
+    def __init__(self, formula, features):
+        self.formula, self.features = formula, features
 
     def _summand(self, term, weight):
-        columns = self.formula.columns
+        weight = sql_number(weight)
         # A linear model of numbers: a column times its weight; NULL counts as 0.
-        if self.formula.takes_numbers and columns.binarize is None:
+        if self.formula.takes_numbers:
             [(feature, _)] = term
-            names = self.feature_names
-            name = f"x{feature}" if names is None else str(names[feature])
-            return f"{sql_number(weight)} * COALESCE({sql_name(name)}, 0)"
-        condition = conjunction_sql(term, self.feature_names, columns.binarize)
-        return f"CASE WHEN {condition} THEN {sql_number(weight)} ELSE 0.0e0 END"
+            if (column := self.features.number(feature)) is not None:
+                return f"{weight} * COALESCE({column}, 0)"
+        return (
+            f"CASE WHEN {self.features.conjunction(term)} THEN {weight} ELSE 0.0e0 END"
+        )
 
     def _sum(self, output):
-        formula = self.formula
-        summands = [sql_number(formula.intercepts[output])]
+        formula, as_float = self.formula, self.features.dialect.as_float
+        summands = [as_float(sql_number(formula.intercepts[output]))]
         summands += [self._summand(*pair) for pair in formula.used_weights(output)]
         code = grouped_sum(summands, "\n  + ")
         if formula.divisors is None:
@@ -146,7 +404,7 @@ class SqlSum:
         """
         if self.formula.classes is None:
             return self._sum(0)
-        labels = [sql_value(label) for label in self.formula.classes]
+        labels = [self.features.dialect.value(each) for each in self.formula.classes]
         scores = self.scores()
         if len(labels) == 2:
             sign = ">=" if self.formula.tie else ">"
@@ -162,13 +420,13 @@ class SqlSum:
         return " ".join(["CASE", *lines, f"ELSE {labels[-1]} END"])
 
     def probabilities(self):
-        """Write the sigmoid or softmax; EXP may be infinity, whose inverse is 0."""
+        """Write the sigmoid or softmax."""
         slope, scores = sql_number(self.formula.slope), self.scores()
         if len(scores) == 1:
             # The softmax as 1 / (1 + sum of exp of differences): no overflow to NaN.
-            exponents = [[f"{slope} * ({scores[0]})"], [f"-{slope} * ({scores[0]})"]]
+            powers = [[f"{slope} * ({scores[0]})"], [f"-{slope} * ({scores[0]})"]]
         else:
-            exponents = [
+            powers = [
                 [
                     f"{slope} * (({other}) - ({score}))"
                     for j, other in enumerate(scores)
@@ -177,6 +435,19 @@ class SqlSum:
                 for k, score in enumerate(scores)
             ]
         return [
-            f"1.0e0 / (1.0e0 + {' + '.join(f'EXP({power})' for power in of_class)})"
-            for of_class in exponents
+            f"1.0e0 / (1.0e0 + {' + '.join(map(self._exp, of_class))})"
+            for of_class in powers
         ]
+
+    def _exp(self, power):
+        """Write the exponential of a power, which is cut where it may be too large."""
+        formula = self.formula
+        weights, intercepts = formula.scaled()
+        largest = (np.abs(weights).sum(axis=1) + np.abs(intercepts)).max()
+        if 2 * formula.slope * largest < LARGEST_POWER and not formula.takes_numbers:
+            return f"EXP({power})"
+        high = f"{LARGEST_POWER}.0e0"
+        return (
+            f"EXP(CASE WHEN {power} > {high} THEN {high} WHEN {power} < -{high} "
+            f"THEN -{high} ELSE {power} END)"
+        )

@@ -28,12 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.damage import require
-from sklboolean._core.formulas import (
-    check_case,
-    check_input_names,
-    feature_names_of,
-    sql_name,
-)
+from sklboolean._core.formulas import check_input_names, feature_names_of
 from sklboolean._core.parallel import in_turn
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.partitions import (
@@ -43,6 +38,7 @@ from sklboolean._core.partitions import (
     prefix_errors,
     split_table,
 )
+from sklboolean._core.sql_code import Dialect, table_names
 from sklboolean._core.validation import check_array_strict, has_fitted_names, warn_user
 from sklboolean.preprocessing._column_fitting import (
     ColumnFitter,
@@ -804,61 +800,65 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         }
         <BLANKLINE>
         """
-        self._require_bits()
-        return encoder_code(self._state, prefix)
+        return encoder_code(self._bit_columns(), prefix)
 
-    def _require_bits(self):
+    def _bit_columns(self):
+        """Return the fitted columns of an encoder whose features are never NaN."""
         check_is_fitted(self)
         if self.missing == "propagate":
             raise ValueError(
                 "missing='propagate' gives NaN, which neither a bit of C nor all "
                 "databases can hold. Set missing='indicator'."
             )
+        return self._state
 
     def _formula(self):
         """List the columns of X, each with the conditions that are made of it."""
         return self._state
 
-    def to_sql(self, input_features=None) -> str:
-        """Write the conditions as columns of a SELECT in standard SQL.
+    def to_sql(self, input_features=None, *, dialect=None) -> str:
+        """Write the conditions as columns of a SELECT.
+
+        To score a table, give the encoder to ``to_sql`` of the model, which writes the
+        conditions that it needs.
 
         Parameters
         ----------
         input_features : array-like of shape (`n_features_in_`,), default=None
-            The columns of the SQL table. None: the column names of X, or x0, x1, ...
+            The columns of the table in the database. None: the column names of X, or
+            x0, x1, ...
+        dialect : str or None, default=None
+            The database, as for ``to_sql`` of a model such as `RuleClassifier`.
 
         Returns
         -------
         sql : str
-            A list of expressions of value 0 or 1, named as the features: the middle of
-            ``SELECT ... FROM table``. ``to_sql`` of rules refers to these names. NULL
-            and NaN are missing values.
+            A list of expressions of value 0 or 1, named f0, f1, ... in the order of
+            ``get_feature_names_out``: the middle of ``SELECT ... FROM table AS f``.
+            NULL and NaN are missing values.
 
         Raises
         ------
         ValueError
             For ``missing="propagate"``, for a wrong number of names, for names and
-            levels that cannot be quoted, and for those that differ in case only, as
-            many databases take one for the other.
+            levels that cannot be quoted, and for names that the database takes for one.
 
         Examples
         --------
         >>> from sklboolean import BooleanEncoder
         >>> encoder = BooleanEncoder(complement=False, n_bins=2)
         >>> print(encoder.fit([[23], [31], [47]]).to_sql(["age"]))
-        CASE WHEN "age" <= 30.0e0 THEN 1 ELSE 0 END AS "age <= 30"
+        CASE WHEN f."age" <= 30.0e0 THEN 1 ELSE 0 END AS f0
         """
-        self._require_bits()
-        labels = check_input_names(self, input_features)
+        columns, dialect = self._bit_columns(), Dialect.of(dialect)
+        names = table_names(self, input_features)
+        dialect.check_apart(names, names)
         tests = [
-            test
-            for fitted, label in zip(self._state, labels, strict=True)
-            for test in fitted.sql(str(label))
+            fitted.sql(k, f"f.{dialect.quoted(name)}", dialect)
+            for fitted, name in zip(columns, names, strict=True)
+            for k in range(fitted.n_conditions)
         ]
-        names = self.get_feature_names_out(input_features)
-        check_case(labels)
-        check_case(names)
         return ",\n".join(
-            f"CASE WHEN {test} THEN 1 ELSE 0 END AS {sql_name(name)}"
-            for test, name in zip(tests, names, strict=True)
+            f"CASE WHEN {test} THEN 1 ELSE 0 END AS f{number}"
+            for number, test in enumerate(tests)
         )

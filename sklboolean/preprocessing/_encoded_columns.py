@@ -27,7 +27,7 @@ import numpy as np
 
 from sklboolean._core.c_code import c_string, check_prefix
 from sklboolean._core.feature_names import NUMBER, NamedCsr
-from sklboolean._core.formulas import shown, sql_name, sql_value
+from sklboolean._core.formulas import shown
 from sklboolean._core.sql_code import sql_number
 from sklboolean.preprocessing._runs import runs_to_csr
 from sklboolean.preprocessing._thresholds import exceeds, number_code, number_text
@@ -67,17 +67,19 @@ class FittedColumn:
             for relation, k in self.conditions
         ]
 
-    def sql(self, label):
-        """Write the conditions on a column with this label as SQL."""
-        name = sql_name(label)
-        return [
-            self.sql_missing(name) if k == "missing" else self.sql_of(name, relation, k)
-            for relation, k in self.conditions
-        ]
+    def sql(self, number, column, dialect):
+        """Write one of the conditions on a column in a `Dialect` of SQL."""
+        relation, k = self.conditions[number]
+        if k == "missing":
+            return self.sql_missing(column, dialect)
+        try:
+            return self.sql_of(column, relation, k, dialect)
+        except ValueError as error:
+            raise ValueError(f"Column {self.name!r}: {error}") from None
 
-    def sql_missing(self, name):
+    def sql_missing(self, column, _dialect):
         """Write in SQL that a level is missing."""
-        return f"{name} IS NULL"
+        return f"{column} IS NULL"
 
     def c(self, value):
         """Write the conditions on a number in C; NAN is a missing value.
@@ -159,31 +161,31 @@ class NumberColumn(FittedColumn):
             return str(label)
         return f"{label} {relation} {number_text(self.thresholds[k].item())}"
 
-    def sql_of(self, name, relation, k):
+    def sql_of(self, column, relation, k, dialect):
         """Write the condition of threshold k in SQL.
 
         Databases that have NaN take it for the largest number; its difference to itself
         is not 0. A float with an exponent is not rounded to the type of a column.
         """
         if self.kind == "boolean" and self.insists:
-            return f"CAST({name} AS INTEGER) = 1"
-        number, t = self._sql_float(name), self.thresholds[k].item()
+            return f"{dialect.as_integer(column)} = 1"
+        number, t = self._sql_float(column, dialect), self.thresholds[k].item()
         if self.thresholds.dtype.kind != "f":
-            return f"{name} {relation} {number_code(t)}"
+            return f"{column} {relation} {number_code(t)}"
         if relation == "<=":
             return f"{number} <= {sql_number(t)}"
         return f"{number} > {sql_number(t)} AND {number} - {number} = 0"
 
-    def sql_missing(self, name):
+    def sql_missing(self, column, dialect):
         """Write in SQL that a number is missing: NULL, or NaN of floats."""
         is_boolean = self.kind == "boolean" and self.insists
         if is_boolean or self.thresholds.dtype.kind != "f":
-            return f"{name} IS NULL"
-        number = self._sql_float(name)
-        return f"({name} IS NULL OR {number} - {number} <> 0)"
+            return f"{column} IS NULL"
+        number = self._sql_float(column, dialect)
+        return f"({column} IS NULL OR {number} - {number} <> 0)"
 
-    def _sql_float(self, name):
-        return f"CAST({name} AS DOUBLE PRECISION)" if self.kind == "boolean" else name
+    def _sql_float(self, column, dialect):
+        return dialect.as_float(column) if self.kind == "boolean" else column
 
     def c_of(self, value, relation, k):
         """Write the condition of threshold k in C."""
@@ -334,11 +336,11 @@ class OrderedColumn(IndexedColumn, NumberColumn):
         """Write the condition of threshold k as a name."""
         return f"{label} {relation} {level_names(self.levels)[self.thresholds[k]]}"
 
-    def sql_of(self, name, relation, k):
+    def sql_of(self, column, relation, k, dialect):
         """Write the condition of threshold k as a list of levels that satisfy it."""
         end = self.thresholds[k] + 1
         levels = self.levels[:end] if relation == "<=" else self.levels[end:]
-        return f"{name} IN ({', '.join(map(sql_value, levels))})"
+        return dialect.is_in(column, levels)
 
     def c_of(self, value, relation, k):
         """Write the condition of threshold k on the place of a level in C."""
@@ -399,15 +401,15 @@ class LevelColumn(IndexedColumn):
         """Write the condition of level k as a name."""
         return f"{label} = {level_text(self.levels[k])}"
 
-    def sql_of(self, name, relation, k):
+    def sql_of(self, column, relation, k, dialect):
         """Write the condition of level k, or of rare levels, in SQL."""
         if relation == "=":
-            return f"{name} = {sql_value(self.levels[k])}"
-        listed, word = self.rare, "IN"
-        if self.handle_unknown == "infrequent_if_exist":
-            listed, word = self.levels, "NOT IN"
-        listed = ", ".join(map(sql_value, listed))
-        return f"{name} {word} ({listed})" if listed else f"{name} IS NOT NULL"
+            return dialect.is_in(column, self.levels[k : k + 1])
+        if self.handle_unknown != "infrequent_if_exist":
+            return dialect.is_in(column, self.rare)
+        if not self.levels:
+            return f"{column} IS NOT NULL"
+        return dialect.is_in(column, self.levels, "NOT IN")
 
     def c_of(self, value, relation, k):
         """Write the condition of level k, or of rare levels, in C."""

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass, field
 
+from sklboolean._core.formula import Columns
 from sklboolean._core.formulas import (
     check_unique,
     conjunction_code,
-    conjunction_sql,
     conjunction_text,
     html_table,
 )
+from sklboolean._core.sql_code import SqlFeatures
 from sklboolean.rules._exports import rules_frame
 
 
@@ -51,7 +52,7 @@ class Rule:
     >>> rule.to_text(["red", "green", "blue"])
     'red and not blue'
     >>> rule.to_sql(["red", "green", "blue"])
-    '"red" = 1 AND "blue" = 0'
+    'CAST(f."red" AS INTEGER) = 1 AND CAST(f."blue" AS INTEGER) = 0'
     """
 
     literals: tuple
@@ -122,34 +123,41 @@ class Rule:
         check_unique([self.literals], feature_names)
         return conjunction_code(self.literals, feature_names, binarize)
 
-    def to_sql(self, feature_names=None, *, binarize=None) -> str:
-        """Write the conjunction as a condition in standard SQL.
+    def to_sql(
+        self, feature_names=None, *, binarize=None, encoder=None, dialect=None
+    ) -> str:
+        """Write the conjunction as a condition in SQL.
 
         Parameters
         ----------
         feature_names : sequence of str or None, default=None
-            The name of the column of each feature. None: the rule's own names, or x0,
-            x1, ...
+            The columns of the table, as for ``to_sql`` of a model such as
+            `RuleClassifier`. None: the rule's own names, or x0, x1, ...
         binarize : float or None, default=None
             Threshold above which a value is true. None: the columns hold the numbers 0
-            and 1.
+            and 1, or Booleans.
+        encoder : transformer or None, default=None
+            What makes the features of the columns, as for ``to_sql`` of a model.
+        dialect : str or None, default=None
+            The database, as for ``to_sql`` of a model.
 
         Returns
         -------
         sql : str
-            Column names are in double quotes. No literal holds for NULL.
+            The table is called f. No literal on a column of it holds for NULL.
 
         Raises
         ------
         ValueError
             When a feature has no name, two have the same, or a name cannot be quoted.
         """
-        check_unique([self.literals], feature_names)
-        if feature_names is None and self.names is not None:
+        literals, names = self.literals, feature_names
+        if names is None and encoder is None and self.names is not None:
             literals, names = self._own_names()
-            check_unique([literals], names)
-            return conjunction_sql(literals, names, binarize)
-        return conjunction_sql(self.literals, feature_names, binarize)
+        columns = Columns(None, binarize=binarize)
+        features = SqlFeatures(columns, names, encoder, dialect)
+        features.check([literals])
+        return features.conjunction(literals)
 
     def _own_names(self):
         """Number the literals by their place among the rule's names."""

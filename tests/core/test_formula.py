@@ -167,7 +167,7 @@ def test_a_class_of_ones_own_has_all_exports():
     assert [eval(code, {"x": row}) for row in rows] == expected
     with sqlite3.connect(":memory:") as database:
         X.to_sql("t", database, index=False)
-        query = f"SELECT {model.to_sql()}, {model.to_sql(output='score')} FROM t"
+        query = f"SELECT {model.to_sql()}, {model.to_sql(output='score')} FROM t AS f"
         labels, scores = zip(*database.execute(query).fetchall(), strict=True)
     database.close()
     assert list(labels) == expected

@@ -1,125 +1,367 @@
 """A table in a database is scored as the data frame is."""
 
-import sqlite3
+from functools import cache
 
 import numpy as np
 import pytest
+from databases import DATABASES, query
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from sklboolean import (
     AveragedPerceptron,
     BooleanEncoder,
+    BooleanStump,
+    BoostByMajority,
     ConjunctionLogisticRegression,
+    ConjunctionRegressor,
     RuleClassifier,
+    ScorecardClassifier,
+    Winnow,
 )
+from sklboolean._core.formula import linear_formula
+from sklboolean._core.sql_code import sql_code
+from sklboolean.rules import Rule
 
 pd = pytest.importorskip("pandas")
+every_database = pytest.mark.parametrize("database", DATABASES)
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Column .* of X holds .*:UserWarning",
+    "ignore:Column .* (not among its levels|never missing|same value):UserWarning",
+    "ignore:No (rule|conjunction):UserWarning",
+)
+TOWNS = ["Aix", "L'Aquila", "ny", "NY", 'say "B"', "back\\slash", "\N{GRINNING FACE}"]
 
 
-def make_table(n_samples=400):
-    """Draw numbers, text, codes, bools and missing values; names need quotes."""
-    rng = np.random.default_rng(3)
+def make_table(seed, n_samples=300):
+    """Draw a frame of all kinds, with gaps; names and levels need quotes."""
+    rng = np.random.default_rng(seed)
     table = pd.DataFrame(
         {
             "age": rng.integers(18, 90, n_samples),
             'the "net" income': rng.lognormal(8, 1, n_samples).round(2),
-            "town": rng.choice(["Aix", "L'Aquila", "B", "C"], n_samples),
+            "town": rng.choice(TOWNS, n_samples).astype(object),
             "code": rng.integers(0, 6, n_samples),
             "member": rng.random(n_samples) < 0.5,
+            "smokes": pd.Categorical(rng.random(n_samples) < 0.3),
+            "size": pd.Categorical(
+                rng.choice(["small", "it's mid", "large"], n_samples),
+                ["small", "it's mid", "large"],
+                ordered=True,
+            ),
+            "short": rng.normal(size=n_samples).astype(np.float32),
+            "count": pd.array(rng.integers(0, 30, n_samples), dtype="Int64"),
+            "r`": rng.integers(0, 3, n_samples) / 2,
         }
     )
-    table.loc[rng.random(n_samples) < 0.1, 'the "net" income'] = np.nan
-    table["town"] = table["town"].astype(object)
-    table.loc[rng.random(n_samples) < 0.1, "town"] = None
+    gaps = rng.random((3, n_samples)) < 0.1
+    for name, is_gap in zip(["town", 'the "net" income', "count"], gaps, strict=True):
+        table.loc[is_gap, name] = None
     is_good = (table.age < 40) & (table.town == "L'Aquila") | (table.code == 3)
+    is_good |= table.smokes.astype(bool) & (table["size"] > "small")
     return table, np.where(is_good, "good", "not good")
 
 
-def query_sqlite(table, query):
-    with sqlite3.connect(":memory:") as connection:
-        table.assign(number=np.arange(len(table))).to_sql(
-            "people", connection, index=False
-        )
-        return connection.execute(f"{query} ORDER BY number").fetchall()
-
-
-def query_duckdb(table, query):
-    duckdb = pytest.importorskip("duckdb")
-    people = table.assign(number=np.arange(len(table)))
-    with duckdb.connect() as connection:
-        connection.register("people", people)
-        return connection.execute(f"{query} ORDER BY number").fetchall()
-
-
+KINDS = {"code": "category", "smokes": "category", "r`": "category"}
 ENCODERS = [
     BooleanEncoder(n_bins=4),
-    BooleanEncoder(complement=False, kinds={"code": "category"}),
-    BooleanEncoder(min_frequency=90, kinds={"code": "category"}),
-    BooleanEncoder(
-        min_frequency=90, handle_unknown="infrequent_if_exist",
-        kinds={"code": "category"},
-    ),
-    BooleanEncoder(min_frequency=399, handle_unknown="infrequent_if_exist"),
-]  # fmt: skip
+    BooleanEncoder(complement=False, kinds=KINDS),
+    BooleanEncoder(min_frequency=60, kinds=KINDS),
+    BooleanEncoder(min_frequency=60, handle_unknown="infrequent_if_exist", kinds=KINDS),
+    BooleanEncoder(min_frequency=299, handle_unknown="infrequent_if_exist"),
+]
 
 
-@pytest.mark.filterwarnings(
-    "ignore:Column .* (not among its levels|never missing) in fit:UserWarning"
-)
-@pytest.mark.parametrize("query", [query_sqlite, query_duckdb])
+@every_database
 @pytest.mark.parametrize("encoder", ENCODERS, ids=repr)
-def test_features_in_sql(encoder, query):
-    table, _ = make_table()
+def test_features_in_sql(encoder, database):
+    table, _ = make_table(0)
     encoder = clone(encoder).fit(table)
     new = table.copy()
     new.loc[:20, "town"], new.loc[10:30, "code"] = "elsewhere", 77
-    found = query(new, f"SELECT {encoder.to_sql()} FROM people")
+    found = query(database, new, encoder.to_sql())
     np.testing.assert_array_equal(found, encoder.transform(new).to_numpy())
 
 
-@pytest.mark.parametrize("query", [query_sqlite, query_duckdb])
-@pytest.mark.parametrize(
-    "model", [RuleClassifier(random_state=0), ConjunctionLogisticRegression(C=1.0)]
-)
-def test_a_pipeline_in_sql(model, query):
-    table, y = make_table()
-    model = make_pipeline(BooleanEncoder(n_bins=4), clone(model)).fit(table, y)
-    inner = f"SELECT number, {model[0].to_sql()} FROM people"
-    found = query(table, f"SELECT {model[1].to_sql()} FROM ({inner}) AS features")
-    assert [label for (label,) in found] == model.predict(table).tolist()
-    assert len(set(found)) == 2
+def classes(y, table):
+    """Make three classes of two."""
+    return np.where(table["age"] > 70, "old", y)
+
+
+MODELS = [
+    RuleClassifier(random_state=0),
+    ConjunctionLogisticRegression(C=1.0, random_state=0),
+    ConjunctionRegressor(C=0.02, random_state=0),
+    AveragedPerceptron(random_state=0),
+    Winnow(random_state=0),
+    BoostByMajority(n_estimators=9, random_state=0),
+    BoostByMajority(n_estimators=9, multi_class="ovo", random_state=0),
+    ScorecardClassifier(),
+]
+
+
+def assert_labels(found, model, bits):
+    """Compare labels; sums of another order may decide a tie in another way."""
+    expected, codes = model.predict(bits), {c: k for k, c in enumerate(model.classes_)}
+    for row in np.flatnonzero(np.array(found) != expected):
+        scores = model.decision_function(bits.iloc[[row]]).ravel()
+        scores = np.array([-scores[0], scores[0]]) if len(scores) == 1 else scores
+        pair = scores[[codes[found[row]], codes[expected[row]]]]
+        assert abs(pair[0] - pair[1]) < 1e-12
+
+
+def assert_scored(database, new, encoder, model, bits, **options):
+    """Compare all that SQL says of a table with the model."""
+    options = {"encoder": encoder, **options}
+    if isinstance(model, ConjunctionRegressor):
+        found = query(database, new, model.to_sql(**options))
+        np.testing.assert_allclose(np.ravel(found), model.predict(bits), atol=1e-12)
+        return
+    found = query(database, new, model.to_sql(output="proba", **options))
+    np.testing.assert_allclose(found, model.predict_proba(bits), rtol=0, atol=1e-12)
+    found = query(database, new, model.to_sql(**options))
+    assert_labels([label for (label,) in found], model, bits)
+    assert len(set(found)) > 1
+
+
+@cache
+def fitted(number, n_classes):
+    """Fit an encoder and a model."""
+    table, y = make_table(1)
+    encoder = clone(ENCODERS[3]).set_params(n_bins=4)
+    y = y if n_classes == 2 else classes(y, table)
+    if isinstance(MODELS[number], ConjunctionRegressor):
+        y = table["age"] + (y == "good")
+    return encoder, clone(MODELS[number]).fit(encoder.fit_transform(table), y)
+
+
+@every_database
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("number", range(len(MODELS)), ids=map(repr, MODELS))
+def test_a_model_behind_an_encoder(number, n_classes, database):
+    if isinstance(MODELS[number], ScorecardClassifier) and n_classes > 2:
+        pytest.skip("two classes only")
+    encoder, model = fitted(number, n_classes)
+    new = make_table(2)[0].iloc[:80]
+    new.loc[:9, "town"], new.loc[5:15, "code"] = "elsewhere", 77
+    assert_scored(database, new, encoder, model, encoder.transform(new))
+    # One row, and one that misses all it can, are scored as a batch.
+    gaps = new.iloc[[7]].assign(town=None, count=pd.array([None], dtype="Int64"))
+    for one in (new.iloc[[20]], gaps):
+        assert_scored_alone(database, one, encoder, model)
+
+
+def assert_scored_alone(database, one, encoder, model):
+    [(found,)] = query(database, one, model.to_sql(encoder=encoder))
+    expected = model.predict(encoder.transform(one))[0]
+    if isinstance(model, ConjunctionRegressor):
+        assert found == pytest.approx(expected, abs=1e-12)
+    else:
+        assert found == expected
+
+
+@pytest.mark.slow
+@every_database
+@pytest.mark.parametrize("seed", range(20))
+def test_random_frames_and_models(seed, database):
+    table, y = make_table(10 + seed)
+    rng = np.random.default_rng(seed)
+    table = table[rng.permutation(table.columns)[: rng.integers(3, 11)]]
+    y = rng.permutation(y) if seed % 5 == 0 else y
+    kinds = {name: kind for name, kind in KINDS.items() if name in table}
+    encoder = clone(ENCODERS[seed % 4]).set_params(
+        kinds=kinds, n_bins=int(seed % 7 + 2)
+    )
+    bits = encoder.fit_transform(table)
+    new = make_table(100 + seed)[0][table.columns]
+    for model in MODELS:
+        target = y
+        if isinstance(model, ConjunctionRegressor):
+            target = rng.normal(size=len(y))
+        elif seed % 2 and not isinstance(model, ScorecardClassifier):
+            target = rng.permutation([*"abc"] * 100) if seed % 5 else y
+        model = clone(model).fit(bits, target)
+        expected = encoder.transform(new)
+        if isinstance(model, ConjunctionRegressor):
+            assert_scored(database, new, encoder, model, expected)
+            continue
+        found = query(database, new, model.to_sql(output="all", encoder=encoder))
+        assert_labels([row[0] for row in found], model, expected)
+        n_classes = len(model.classes_)
+        proba = np.array([row[-n_classes:] for row in found], dtype=float)
+        np.testing.assert_allclose(
+            proba, model.predict_proba(expected), rtol=0, atol=1e-12
+        )
+
+
+@every_database
+def test_a_column_transformer(database):
+    table, y = make_table(3)
+    table["bit"] = (table["age"] % 2).astype(bool)
+    new = make_table(4)[0].assign(bit=lambda frame: frame["age"] % 3 == 0)
+    encoder = ColumnTransformer(
+        [
+            ("levels", BooleanEncoder(min_frequency=20), ["town", "size"]),
+            ("numbers", BooleanEncoder(n_bins=3), slice("age", 'the "net" income')),
+            ("dropped", "drop", ["code"]),
+            ("nothing", BooleanEncoder(), []),
+            ("bits", "passthrough", ["bit", "member"]),
+        ]
+    )
+    bits = encoder.fit_transform(table, y)
+    # Of these databases only PostgreSQL needs to know that the bits are Boolean.
+    dialect = "postgresql" if database == "postgresql" else None
+    for number in (0, 1):
+        model, expected = clone(MODELS[number]).fit(bits, y), encoder.transform(new)
+        assert_scored(database, new, encoder, model, expected, dialect=dialect)
+        model.set_params(binarize=None).fit(bits, y)
+        assert_scored(database, new, encoder, model, expected)
+        used = model.to_sql(encoder=make_pipeline(encoder))
+        assert used == model.to_sql(encoder=encoder)
+    scaled = ColumnTransformer([("all", "passthrough", ["age", "bit"])])
+    linear = LogisticRegression().fit(scaled.fit_transform(table), y)
+    code = sql_code(linear_formula(linear, tie=0), output="score", encoder=scaled)
+    found = query(database, new.assign(bit=new["bit"].astype(int)), code)
+    expected = linear.decision_function(scaled.transform(new).astype(float))
+    np.testing.assert_allclose(np.ravel(found), expected, atol=1e-12)
+
+
+@every_database
+def test_only_conditions_that_are_used_are_written(database):
+    rng = np.random.default_rng(0)
+    codes = np.array([f"{code:05}" for code in rng.permutation(3000)])
+    table = pd.DataFrame({"postcode": np.repeat(codes, 2), "n": rng.random(6000)})
+    kinds = {"postcode": "category"}
+    encoder = BooleanEncoder(kinds=kinds, n_bins=3, sparse_output=True).fit(table)
+    rules = [((int(j), True),) for j in rng.permutation(3000)[:2]]
+    for literals in rules:
+        code = Rule(literals, 1.0, 1.0).to_sql(encoder=encoder)
+        assert len(code) < 40
+        found = query(database, table, f"CASE WHEN {code} THEN 1 ELSE 0 END")
+        expected = table["postcode"] == encoder.categories_[0][literals[0][0]]
+        assert np.ravel(found).tolist() == expected.tolist()
+
+
+@every_database
+def test_a_column_that_the_table_lacks_is_an_error(database):
+    table, y = make_table(5)
+    encoder = BooleanEncoder(n_bins=3)
+    model = RuleClassifier(random_state=0).fit(encoder.fit_transform(table), y)
+    code = model.to_sql(encoder=encoder)
+    with pytest.raises(Exception, match="town"):
+        query(database, table.rename(columns={"town": "city"}), code)
+    names = ["city" if name == "town" else name for name in table]
+    renamed = table.set_axis(names, axis=1)
+    code = model.to_sql(names, encoder=encoder)
+    found = query(database, renamed, code)
+    assert np.ravel(found).tolist() == model.predict(encoder.transform(table)).tolist()
+    plain = BooleanStump().fit(table[["member"]], table["member"])
+    with pytest.raises(Exception, match="member"):
+        query(database, table[["age"]], plain.to_sql())
+
+
+@every_database
+def test_probabilities_of_large_scores_are_no_error(database):
+    X = pd.DataFrame({"a": [0, 1] * 20, "b": [0, 0, 1, 1] * 10})
+    y = X["a"].to_numpy()
+    model = LogisticRegression().fit(X, y)
+    for weight in (1.0, 900.0, 1e6):
+        model.coef_ = np.array([[weight, -weight]])
+        code = sql_code(linear_formula(model, tie=0), output="proba")
+        found = np.array(query(database, X, code), dtype=float)
+        np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-12)
+
+
+@every_database
+@pytest.mark.parametrize("dialect", [None, "own"])
+def test_long_names_of_columns(database, dialect):
+    dialect = dialect and database
+    long = "\N{CYRILLIC SMALL LETTER ZHE}" * 40  # 80 bytes
+    X = pd.DataFrame({long: [0.0, 1, 2, 3] * 9, "b": [0, 0, 1] * 12})
+    encoder = BooleanEncoder(n_bins=4).fit(X)
+    expected = encoder.transform(X).to_numpy()
+    found = query(database, X, encoder.to_sql(dialect=dialect))
+    np.testing.assert_array_equal(found, expected)
+    twins = X.assign(**{f"{long}2": X[long]})
+    encoder.fit(twins)
+    with pytest.raises(ValueError, match="PostgreSQL cuts them after 63 bytes"):
+        encoder.to_sql()
+    if database == "postgresql":
+        with pytest.raises(ValueError, match="PostgreSQL cuts them after 63 bytes"):
+            encoder.to_sql(dialect=dialect)
+    else:
+        found = query(database, twins, encoder.to_sql(dialect=database))
+        np.testing.assert_array_equal(found, encoder.transform(twins))
+    short = twins.set_axis(["q1", "b", "q2"], axis=1)
+    found = query(database, short, encoder.to_sql(["q1", "b", "q2"], dialect=dialect))
+    np.testing.assert_array_equal(found, encoder.transform(twins))
 
 
 def test_other_names_of_the_columns():
     encoder = BooleanEncoder(n_bins=2).fit([[1.0, 0], [2.0, 1], [3.0, 1]])
     assert encoder.to_sql().splitlines() == [
-        'CASE WHEN "x0" <= 1.0e0 THEN 1 ELSE 0 END AS "x0 <= 1",',
-        'CASE WHEN "x0" > 1.0e0 AND "x0" - "x0" = 0 THEN 1 ELSE 0 END AS "x0 > 1",',
-        'CASE WHEN CAST("x1" AS DOUBLE PRECISION) > 0.5e0 AND '
-        'CAST("x1" AS DOUBLE PRECISION) - CAST("x1" AS DOUBLE PRECISION) = 0 '
-        'THEN 1 ELSE 0 END AS "x1"',
+        'CASE WHEN f."x0" <= 1.0e0 THEN 1 ELSE 0 END AS f0,',
+        'CASE WHEN f."x0" > 1.0e0 AND f."x0" - f."x0" = 0 THEN 1 ELSE 0 END AS f1,',
+        'CASE WHEN CAST(f."x1" AS DOUBLE PRECISION) > 0.5e0 AND '
+        'CAST(f."x1" AS DOUBLE PRECISION) - CAST(f."x1" AS DOUBLE PRECISION) = 0 '
+        "THEN 1 ELSE 0 END AS f2",
     ]
     assert '"b" AS DOUBLE PRECISION' in encoder.to_sql(["a", "b"])
+    with pytest.raises(ValueError, match="1 names of columns are given"):
+        encoder.to_sql(["a"])
 
 
 def test_what_sql_cannot_hold_is_an_error():
     encoder = BooleanEncoder(missing="propagate").fit([[1.0], [2.0]])
     with pytest.raises(ValueError, match="propagate"):
         encoder.to_sql()
-    with pytest.raises(ValueError, match="code 0"):
+    with pytest.raises(ValueError, match=r"Column 0: .* code 0"):
         BooleanEncoder().fit([["a\0"], ["b"]]).to_sql()
+
+
+def test_an_encoder_that_is_not_that_of_the_model():
+    table, y = make_table(0)
+    encoder = BooleanEncoder()
+    model = RuleClassifier(random_state=0).fit(encoder.fit_transform(table), y)
+    with pytest.raises(ValueError, match="other features than those of encoder"):
+        model.to_sql(encoder=BooleanEncoder().fit(table.drop(columns="age")))
+    bits = encoder.transform(table).to_numpy()
+    with pytest.raises(ValueError, match=r"encoder makes \d+ features, but the model"):
+        RuleClassifier(random_state=0).fit(bits[:, 1:], y).to_sql(encoder=encoder)
+    with pytest.raises(ValueError, match="must be a fitted BooleanEncoder"):
+        model.to_sql(encoder=make_pipeline(encoder, clone(encoder)))
+    propagating = BooleanEncoder(missing="propagate").fit(table)
+    with pytest.raises(ValueError, match="propagate"):
+        model.to_sql(encoder=propagating)
+    model = RuleClassifier(binarize=1.5, random_state=0).fit(bits[:, :] * 2.0, y)
+    with pytest.raises(ValueError, match=r"binarize=1.5 makes all bits"):
+        model.to_sql(encoder=encoder)
+    with pytest.raises(ValueError, match="dialect must be one of"):
+        model.to_sql(dialect="oracle")
 
 
 def test_columns_that_differ_in_case_only_are_no_sql_of_a_model():
     X = np.random.default_rng(0).integers(0, 2, (90, 3)).astype(bool)
     model = RuleClassifier().fit(X, X[:, 0])
-    assert '"A"' in model.to_sql(["A", "b", "B"])  # b and B are not used
-    with pytest.raises(ValueError, match="'A' and 'a' differ in case only"):
+    assert 'f."A"' in model.to_sql(["A", "b", "B"])  # b and B are not used
+    with pytest.raises(ValueError, match=r"'A' and 'a' are the same .*in case only"):
         model.to_sql(["A", "a", "b"])
     linear = AveragedPerceptron(random_state=0).fit(X, X[:, 0] | X[:, 1])
-    with pytest.raises(ValueError, match="'A' and 'a' differ in case only"):
+    with pytest.raises(ValueError, match=r"'A' and 'a' are the same .*in case only"):
         linear.to_sql(["A", "a", "b"])
+    assert 'f."a"' in linear.to_sql(["A", "a", "b"], dialect="postgresql")
+
+
+@every_database
+def test_labels_that_differ_in_case_only_are_numbered(database):
+    X = pd.DataFrame({"a": [0, 1] * 20})
+    model = RuleClassifier(random_state=0).fit(X, np.where(X["a"], "NY", "ny"))
+    code = model.to_sql(output="proba")
+    assert code.count('"proba_0"') == code.count('"proba_1"') == 1
+    found = np.array(query(database, X, code), dtype=float)
+    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-12)
 
 
 @pytest.mark.parametrize("options", [{}, {"complement": False}], ids=repr)
@@ -135,10 +377,36 @@ def test_nan_is_a_missing_value_in_databases_that_have_it(options, has_gaps, tmp
     encoder = BooleanEncoder(n_bins=4, **options)
     encoder.fit(X if has_gaps else pl.DataFrame(numbers, schema=X.columns))
     X.write_parquet(tmp_path / "nan.parquet")
-    found = duckdb.sql(f"SELECT {encoder.to_sql()} FROM '{tmp_path}/nan.parquet'")
+    found = duckdb.sql(f"SELECT {encoder.to_sql()} FROM '{tmp_path}/nan.parquet' AS f")
     found = np.column_stack([*found.fetchnumpy().values()])
     if not has_gaps:
         encoder.set_params(missing="propagate")  # then gaps are NaN, and no error
         np.testing.assert_array_equal(found, np.nan_to_num(encoder.transform(X)))
     else:
         np.testing.assert_array_equal(found, encoder.transform(X))
+
+
+@pytest.mark.parametrize("dialect", ["bigquery", "mysql", "spark"])
+def test_other_databases_read_the_same(dialect):
+    """A parser reads the text, and writes it for DuckDB, which computes the same."""
+    sqlglot = pytest.importorskip("sqlglot")
+
+    def run(columns):
+        query_text = f"SELECT {columns} FROM t AS f"
+        options = {"unsupported_level": sqlglot.ErrorLevel.RAISE}
+        [text] = sqlglot.transpile(query_text, dialect, "duckdb", **options)
+        # MySQL compares the bytes of a text, which DuckDB has no cast for.
+        text = text.replace("AS BLOB", "AS TEXT")
+        return query("duckdb", table, text[len("SELECT ") : -len(" FROM t AS f")])
+
+    table, y = make_table(6)
+    table["town"] = table["town"].where(table["age"] > 20, "two\nlines\r\\n")
+    encoder = BooleanEncoder(kinds=KINDS, n_bins=4)
+    bits = encoder.fit_transform(table)
+    np.testing.assert_array_equal(run(encoder.to_sql(dialect=dialect)), bits)
+    for number in (0, 3, 6):
+        model = clone(MODELS[number]).fit(bits, y)
+        found = run(model.to_sql(output="all", encoder=encoder, dialect=dialect))
+        assert [row[0] for row in found] == model.predict(bits).tolist()
+        proba = np.array([row[-2:] for row in found], dtype=float)
+        np.testing.assert_allclose(proba, model.predict_proba(bits), atol=1e-12)

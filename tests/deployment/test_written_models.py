@@ -3,12 +3,13 @@
 import ctypes
 import json
 import shutil
-import sqlite3
 import subprocess
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
+from databases import DATABASES, query
 from sklearn.base import clone, is_classifier
 from sklearn.naive_bayes import BernoulliNB
 
@@ -76,6 +77,7 @@ def data(n_classes, seed, n_samples=120):
     return X, labels
 
 
+@cache
 def fitted(number):
     """Fit a model; return it, new samples, and what it predicts for them."""
     model, n_classes = CASES[number]
@@ -126,36 +128,20 @@ def test_python(number):
         np.testing.assert_allclose(numbers(whole["proba"]), outputs["proba"][0])
 
 
+@pytest.mark.parametrize("database", DATABASES)
 @every_model
-def test_sql(number):
+def test_sql(number, database):
     model, X, outputs = fitted(number)
-    with sqlite3.connect(":memory:") as database:
-        X.to_sql("t", database, index=False)
-        assert_sql(model, outputs, lambda sql: database.execute(sql).fetchall())
-    database.close()
-
-
-@every_model
-def test_duckdb(number):
-    duckdb = pytest.importorskip("duckdb")
-    model, X, outputs = fitted(number)
-    with duckdb.connect() as database:
-        database.register("t", X)
-        assert_sql(model, outputs, lambda sql: database.execute(sql).fetchall())
-
-
-def assert_sql(model, outputs, query):
     for output, expected in outputs.items():
-        found = query(f"SELECT {model.to_sql(output=output)} FROM t")
+        found = query(database, X, model.to_sql(output=output))
         found = [row[0] for row in found] if output == "label" else found
         assert_equal(found, expected)
     if {"proba", "score"} <= set(outputs):
-        everything = model.to_sql(output="all")
-        names = [f"proba_{label}" for label in model.classes_]
-        chosen = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-        items = query(f"SELECT {chosen}, prediction FROM (SELECT {everything} FROM t)")
-        assert_equal([row[:-1] for row in items], outputs["proba"])
-        assert [row[-1] for row in items] == outputs["label"]
+        rows = query(database, X, model.to_sql(output="all"))
+        assert [row[0] for row in rows] == outputs["label"]
+        numbers = np.hstack([outputs["score"], outputs["proba"]])
+        assert_equal([row[1:] for row in rows], numbers)
+        assert 'AS "proba_' in model.to_sql(output="all")
 
 
 def compiled(code, folder):
@@ -321,18 +307,13 @@ def test_text_and_frame(number):
     assert "rule" in model.to_frame()
 
 
-def test_null_is_no_literal_and_no_weight():
+@pytest.mark.parametrize("database", DATABASES)
+def test_null_is_no_literal_and_no_weight(database):
     X, y = data(2, 0)
     for model in (RuleClassifier(random_state=0), AveragedPerceptron(random_state=0)):
         model.fit(X, y)
-        zeros = X.iloc[[0]] * 0
-        with sqlite3.connect(":memory:") as database:
-            zeros.to_sql("t", database, index=False)
-            database.execute("UPDATE t SET " + ", ".join(
-                '"' + name.replace('"', '""') + '" = NULL' for name in NAMES
-            ))  # fmt: skip
-            [[found]] = database.execute(f"SELECT {model.to_sql()} FROM t").fetchall()
-        database.close()
+        zeros, gaps = X.iloc[[0]] * 0, X.iloc[[0]].astype("Int64").where(X > 1)
+        [(found,)] = query(database, gaps, model.to_sql())
         if isinstance(model, AveragedPerceptron):
             assert found == model.predict(zeros)[0]
         else:

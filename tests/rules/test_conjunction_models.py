@@ -468,7 +468,7 @@ def test_exports_predict_the_same():
     quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
     base.execute(f"CREATE TABLE t ({quoted})")
     base.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?)", X.tolist())
-    rows = base.execute(f"SELECT {sql} FROM t ORDER BY rowid").fetchall()
+    rows = base.execute(f"SELECT {sql} FROM t AS f ORDER BY rowid").fetchall()
     assert [row[0] for row in rows] == predicted
     regressor = ConjunctionRegressor(C=0.5, binarize=None).fit(X, y)
     values = [eval(regressor.to_python(), {"x": row}) for row in X.tolist()]

@@ -84,7 +84,7 @@ def in_sqlite(sql, X, columns):
         connection.execute(f"CREATE TABLE samples ({', '.join(quoted)})")
         places = ", ".join("?" * len(columns))
         connection.executemany(f"INSERT INTO samples VALUES ({places})", X.tolist())
-        rows = connection.execute(f"SELECT {sql} FROM samples").fetchall()
+        rows = connection.execute(f"SELECT {sql} FROM samples AS f").fetchall()
     connection.close()
     return [row[0] for row in rows]
 
@@ -247,7 +247,7 @@ def test_names_go_with_the_rules():
     plain = Rule(((1, True),), 2.0, 1.0, label="yes")
     assert repr(plain) == "Rule(x1, label='yes', weight=2, contribution=1)"
     assert plain == Rule(((1, True),), 2.0, 1.0, label="yes", names=("b",))
-    assert plain.to_sql() == '"x1" = 1'
+    assert plain.to_sql() == 'CAST(f."x1" AS INTEGER) = 1'
     assert plain.to_python(list("abcd"), binarize=0.5) == "x['b'] > 0.5"
 
 
