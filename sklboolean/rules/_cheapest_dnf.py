@@ -29,7 +29,7 @@ from sklboolean.rules._dnf_bound import TOL, relax
 # until they are no more.
 N_LISTED, MAX_HALVINGS = 20_000, 8
 # Relative distance of cost and bound that the tolerances of the solvers may leave.
-# Costs that are whole numbers differ by one or not at all.
+# Costs that are multiples of a number differ by it or not at all.
 CLOSE = 1e-5
 # Shares of the time that is left which the linear program and the first integer program
 # may take.
@@ -58,7 +58,8 @@ class Proof:
 
     def is_open(self):
         """Whether a cheaper DNF can exist."""
-        return self.cost - self.bound > min(0.5, CLOSE * (1 + self.cost))
+        least = 0.5 * (self.problem.step or 1.0)
+        return self.cost - self.bound > min(least, CLOSE * (1 + self.cost))
 
     def try_dnf(self, conjunctions):
         """Take another DNF where it is cheaper."""
@@ -69,9 +70,8 @@ class Proof:
             self.conjunctions, self.cost = conjunctions, cost
 
     def scaled(self, unit):
-        """Copy the proof with costs in another unit; equal ones are equal then."""
-        bound = self.bound if self.is_open() else self.cost
-        return replace(self, cost=unit * self.cost, bound=unit * bound)
+        """Copy the proof with costs in another unit, a power of two."""
+        return replace(self, cost=unit * self.cost, bound=unit * self.bound)
 
     def raise_bound(self, bound):
         """Take a bound on the cost of every DNF that is cheaper than this one."""
@@ -94,6 +94,8 @@ def cheapest_dnf(problem, params):
     """
     proof = Proof(problem, [], problem.cost([]))
     proof.try_dnf([()])
+    if proof.cost == proof.bound:
+        return proof
     search = params.conjunction_search(problem.X, problem.n_features)
     relaxed = params
     if params.deadline is not None:

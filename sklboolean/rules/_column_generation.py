@@ -16,7 +16,8 @@ what `search_conjunctions` looks for. The same search bounds the duality gap.
 # 3. Add some of them that are different, drop those of weight 0, and go to 1.
 # 4. The last search is exact, where a proof is asked for. Residuals divided by the
 #    largest ratio of a sum to its price are feasible for the dual problem, which bounds
-#    the gap.
+#    the gap. All that rounding can do is added to that ratio, or to the gap (`_gap`):
+#    what rounding to digits leaves out of a sum, and the errors of float64.
 #
 # Column 0 is the intercept, of price 0; column k holds conjunction k - 1. Columns are
 # bits, of shape (n_columns, n_words); coefficients have shape (n_outputs, n_columns).
@@ -28,7 +29,7 @@ from dataclasses import dataclass, field
 from itertools import chain, combinations
 
 import numpy as np
-from scipy.special import entr
+from scipy.special import entr, xlog1py
 
 from sklboolean._core.bits import as_words, pack_dense, transpose_words
 from sklboolean._core.conjunction_search import ConjunctionSearch, satisfied_by
@@ -46,6 +47,9 @@ N_ADDED, MOST_ADDED, SHARE_ADDED, SHOWN, N_SHARED, WIDTH = 100, 300, 0.2, 3, 2, 
 FLAT = 0.003
 # Share of the work limit that exact searches by branch and bound may take besides.
 PROOF = 0.1
+# Relative error, at most, of a product, an entropy or a sum over samples in float64.
+# Sums are pairwise: of 2**40 numbers they err by less than 2**-46 of the absolute sum.
+ROUNDING, SMALLEST = 2.0**-46, np.finfo(np.float64).tiny
 # From so many samples on, scores are summed up column by column (measured).
 MANY_SAMPLES = 256
 # Conjunctions without weight that are kept, besides twice as many as have one.
@@ -339,7 +343,7 @@ class ColumnGeneration:
         while True:
             # A tenth of the worst violation: closer solutions would soon be outdated.
             inner = min(0.1, max(0.3 * tol, 0.1 * worst))
-            self._solve(problem, inner, last_work, watch, balance=width is None)
+            self._solve(problem, inner, last_work, watch, balances=width is None)
             if watch is not None and watch.after_solution():
                 return False
             is_flat = before - self.objective < min(tol, FLAT) * self.objective
@@ -386,18 +390,17 @@ class ColumnGeneration:
     def _n_used(self):
         return np.count_nonzero(self.coefficients.any(axis=0)) + self.space.n_features
 
-    def _solve(self, problem, precision, last_work, watch, *, balance):
+    def _solve(self, problem, precision, last_work, watch, *, balances):
         """Solve for the present conjunctions, which sets ``means`` of the problem.
 
-        ``balance`` makes residuals of sum 0, as a bound of the gap needs them.
+        ``balances`` makes residuals of sum 0, as a bound of the gap needs them.
         """
         work = problem.work
         start = self.columns, self.prices, self.coefficients
-        problem.solve(*start, precision, last_work - (self.work - work), watch)
+        work_left = last_work - (self.work - work)
+        problem.solve(*start, precision, work_left, watch, balances=balances)
         self.work += problem.work - work
         self.objective = problem.value
-        if balance:
-            self._balance(problem)
 
     def _search(self, problem, C, outputs, tol, width, last_work):
         """Find conjunctions whose sum of residuals is worth their price.
@@ -420,7 +423,8 @@ class ColumnGeneration:
             # Fewer digits make sums faster.
             digits = 10 if width else 1 + np.log2(self.n_samples / tol)
             residuals = self.targets[k] - problem.means[k, : self.n_samples]
-            residuals *= C * self.weights
+            residuals *= problem.weights[: self.n_samples]
+            rounding = ROUNDING * np.abs(residuals).sum()
             coefficients, error = round_to_digits(residuals, digits)
             result = self.search.best(
                 coefficients, n_rules=SHOWN * n_most, length_weights=factors,
@@ -438,73 +442,47 @@ class ColumnGeneration:
             ]
             bound = max([bound, *best])
             if width is None:
-                bound = max(bound, (0.0 if best else result.bound) + error)
-                if not result.is_optimal:
-                    bound = max(bound, result.bound + error)
+                bound = max(bound, max([result.bound, *best]) + error + rounding)
         if width is None and len(outputs) == len(self.coefficients):
-            self.gap = self._gap(problem, C, bound)
+            self.gap = self._gap(problem, bound)
         return by_output, bound
 
-    def _balance(self, problem):
-        """Move the intercepts to where residuals have the weighted sum 0."""
-        shift = np.zeros(len(self.coefficients))
-        for _ in range(20):
-            excess, hessian, total = self._excess(problem, shift)
-            if np.abs(excess).max() <= 1e-14 * total:
-                break
-            shift -= np.linalg.lstsq(hessian, excess, rcond=1e-12)[0]
-        self.coefficients[:, 0] += shift
-        problem.means = self._shifted(problem, shift)
-
-    def _excess(self, problem, shift):
-        """Sum up what means exceed the targets by after a shift of the intercepts.
-
-        Returns
-        -------
-        excess : ndarray of shape (n_outputs,)
-        hessian : ndarray of shape (n_outputs, n_outputs)
-            Its derivative by the shift.
-        total : float
-            The weight of the samples.
-        """
-        means = self._shifted(problem, shift)
-        excess, total = (means - self.targets) @ self.weights, self.weights.sum()
-        if self.loss == "squared":
-            return excess, np.eye(len(means)) * total, total
-        weighted = means * self.weights
-        return excess, np.diag(weighted.sum(axis=1)) - weighted @ means.T, total
-
-    def _shifted(self, problem, shift):
-        """Compute the means after a shift of the intercepts."""
-        means = problem.means[:, : self.n_samples]
-        if self.loss == "squared":
-            return means + shift[:, None]
-        grown = means * np.exp(np.clip(shift, -700, 700))[:, None]
-        if self.loss == "logistic":
-            return grown / (1 - means + grown)
-        return grown / grown.sum(axis=0)
-
-    def _gap(self, problem, C, bound):
+    def _gap(self, problem, bound):
         """Bound the objective's distance from the optimum over all conjunctions.
 
         Residuals divided by ``bound`` are feasible in the dual problem: no sum exceeds
-        its price.
+        its price. What they lack of the sum 0 counts times the largest intercept that
+        an optimum can have: its scores differ by the absolute weights at most, which
+        add up to no more than the objective, and its means have the mean of the
+        targets.
         """
-        # The conjugate of the loss at minus the scaled residuals, summed up.
-        scale = 1 / max(bound, 1.0)
+        weights = problem.weights[: self.n_samples]
         residuals = self.targets - problem.means[:, : self.n_samples]
+        if self.loss == "softmax":
+            # Those of a sample add up to 0, but for rounding.
+            bound += (weights * np.abs(residuals.sum(axis=0))).sum()
+        weighted = weights * residuals
+        imbalance = (
+            np.abs(weighted.sum(axis=1)).sum() + ROUNDING * np.abs(weighted).sum()
+        )
+        scale = 1 / max(bound, 1.0)
         if self.loss == "squared":
-            least = (residuals * self.targets) @ self.weights
-            size = (residuals * residuals) @ self.weights
-            scale = np.minimum(scale, least / np.maximum(size, 1e-300))
-            dual = C * (scale * least - scale**2 * size / 2).sum()
+            terms, size = weighted * self.targets, (weighted * residuals).sum()
+            least, farthest = terms.sum(), np.abs(self.targets).max()
+            scale = min(scale, max(least, 0.0) / max(size, SMALLEST))
+            dual = scale * least - scale**2 * size / 2
+            error = np.abs(terms).sum() + size
         else:
-            shares = self.targets - scale * residuals
-            terms = entr(np.clip(shares, 0, 1))
-            if self.loss == "logistic":
-                terms = terms + entr(np.clip(1 - shares, 0, 1))
-            dual = C * float((terms @ self.weights).sum())
-        return max(self.objective - dual, 0.0)
+            farthest = np.log(self.weights.sum() / self.weights.min())
+            # The conjugate of the loss: the entropy of the targets less residuals.
+            sizes = scale * np.abs(residuals)
+            own = sizes.max(axis=0)
+            terms = entr(sizes).sum(axis=0) - xlog1py(1 - own, -own)
+            terms -= entr(own) * (len(sizes) > 1)
+            dual, error = (weights * terms).sum(), 0.0
+        error = ROUNDING * (error + self.objective) + SMALLEST
+        error += imbalance * (self.objective + farthest)
+        return self.objective - max(float(dual - error), 0.0)
 
     def coverages(self, conjunctions):
         """Count the samples that satisfy each conjunction of the model, int64."""

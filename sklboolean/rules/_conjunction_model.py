@@ -27,7 +27,7 @@ from sklboolean.rules._column_generation import (
 )
 from sklboolean.rules._exports import RulesMixin
 from sklboolean.rules._held_out_path import PATH_TOL, fit_path
-from sklboolean.rules._rules import Rule, names_of, numbers_of
+from sklboolean.rules._rules import Rule, bound_text, names_of, numbers_of
 
 # Below this number of samples a quarter of them chooses C badly: folds do.
 FEWEST_FOR_ONE_SPLIT = 1000
@@ -355,10 +355,11 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
         )
 
     def _proof(self):
+        least = bound_text(self.objective_ - self.optimality_gap_)
         return (
             f"The objective is {self.objective_:.6g}. It is proved that no sum of "
-            f"conjunctions of up to {self.max_literals} literals has one below "
-            f"{self.objective_ - self.optimality_gap_:.6g}.",
+            f"allowed conjunctions of up to {self.max_literals} literals has one below "
+            f"{least}.",
         )
 
     def _rules_html(self):

@@ -196,18 +196,20 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
             samples = as_words(bits)
             weights = checked_weights(sample_weight, len(y))
             y = np.asarray(y, dtype=np.float64)
-            # Targets of mean 0 and deviation 1: no overflow, and one grid for C.
-            largest = np.abs(y).max() or 1.0
-            mean = np.average(y / largest, weights=weights)
-            spread = np.sqrt(np.average((y / largest - mean) ** 2, weights=weights))
-            targets = ((y / largest - mean) / (spread or 1.0))[None, :]
+            # Targets of mean 0 and deviation 1: no overflow, and one grid for C. Powers
+            # of two do not round what y differs from a large mean by.
+            exponent = int(np.frexp(np.abs(y).max())[1])
+            y = np.ldexp(y, -exponent)
+            mean = np.average(y, weights=weights)
+            spread = np.sqrt(np.average((y - mean) ** 2, weights=weights))
+            targets = ((y - mean) / (spread or 1.0))[None, :]
             strata = np.zeros(len(y), dtype=np.intp)
             samples = TrainingSamples(
                 samples, weights, targets, strata, "squared", most
             )
-            unit = float(spread * largest) or 1.0
+            unit = float(np.ldexp(spread, exponent)) or 1.0
             Cs = self._values_of_C(REGRESSION_CS, unit)
-            self._fit(samples, Cs, progress, (unit, mean * largest))
+            self._fit(samples, Cs, progress, (unit, float(np.ldexp(mean, exponent))))
         return self
 
     def _set_units(self, unit, mean):

@@ -42,6 +42,8 @@ MAX_REPAIRS = 4
 # Excess over the price, in weights of samples, that counts as rounding.
 TOL = 1e-6
 SMALLEST = np.finfo(np.float64).tiny
+# Differences of costs, of which the largest is used that holds for all of them.
+STEPS = tuple(2.0**-k for k in range(9))
 
 
 @dataclass(frozen=True)
@@ -113,15 +115,20 @@ class DNFProblem:
 
     @cached_property
     def step(self):
-        """The least difference of two costs: 1 if all costs are whole numbers, or 0."""
+        """The least difference of two costs: a power of two that divides all, or 0."""
         numbers = np.append(self.weights, [self.literal_cost, self.rule_cost])
-        return float((numbers == np.rint(numbers)).all() and numbers.sum() < 2**50)
+        for step in STEPS:
+            if numbers.sum() < 2**40 and (numbers % step == 0).all():
+                return step
+        return 0.0
 
     def rounded(self, bound):
-        """Raise a bound to the next cost that a DNF can have."""
-        if self.step:
-            return float(np.ceil(bound - TOL * (1 + abs(bound))))
-        return float(bound)
+        """Lower a bound by what solvers err, then raise it to a cost of a DNF.
+
+        Every DNF costs at least 0.
+        """
+        bound = max(0.0, bound - TOL * (1 + abs(bound)))
+        return self.step * float(np.ceil(bound / self.step)) if self.step else bound
 
 
 @dataclass(frozen=True)
@@ -399,7 +406,7 @@ def _worth_adding(search, program, duals, width, params):
         result = search.best(coefficients, n_rules=N_ADDED, sign="positive", **limits)
         conjunctions += [literals for literals, _ in result.found]
         best = result.found[0][1] if result.found else 0.0
-        if width is None and not (result.is_optimal and result.found):
+        if width is None:
             best = max(best, result.bound)
         excess = max(excess, best - price)
     return conjunctions, excess

@@ -99,7 +99,8 @@ class L1Problem:
             return (scores[0] - targets[0]) ** 2 / 2
         if self.loss == "logistic":
             return np.logaddexp(0, (1 - 2 * targets[0]) * scores[0])
-        return logsumexp(scores, axis=0) - (scores * targets).sum(axis=0)
+        # From the score of the own class, so that a small loss keeps its digits.
+        return logsumexp(scores - (scores * targets).sum(axis=0), axis=0)
 
     def means_of(self, scores):
         """Compute the means that the loss compares with the targets."""
@@ -107,7 +108,10 @@ class L1Problem:
             return scores.copy()
         return expit(scores) if self.loss == "logistic" else softmax(scores, axis=0)
 
-    def solve(self, columns, prices, coefficients, tol, max_work=np.inf, watch=None):
+    def solve(
+        self, columns, prices, coefficients, tol, max_work=np.inf, watch=None, *,
+        balances=False,
+    ):  # fmt: skip
         """Minimize over the coefficients, in place, from where they are.
 
         Proximal Newton steps: each minimizes a quadratic model of the loss over the
@@ -127,6 +131,9 @@ class L1Problem:
             Value of ``work`` from which on no further step is made.
         watch : object or None
             Where its ``after_step()`` returns true, no further step is made.
+        balances : bool
+            Whether to move the intercepts, in column 0, at the end to where residuals
+            have the weighted sum 0.
         """
         self.max_work = max_work
         self.scores = np.zeros(self.targets.shape)
@@ -157,7 +164,40 @@ class L1Problem:
             if not has_moved or (watch is not None and watch.after_step()):
                 self.update_means()
                 break
+        if balances:
+            coefficients[:, 0] += self._balanced()
+            self.value = self.loss_of(self.scores)
+            self.value += (prices * np.abs(coefficients)).sum()
         self.scores = None  # frees memory
+
+    def _balanced(self):
+        """Move all scores to where residuals have the sum 0, by how much is returned.
+
+        Newton's method, while it brings the sum nearer to 0.
+        """
+        shift = step = np.zeros(len(self.scores))
+        least = np.inf
+        for _ in range(20):
+            self.scores += step[:, None]
+            self.update_means()
+            values = self.means - self.targets
+            values *= self.weights
+            excess, values = values.sum(axis=1), None  # frees memory
+            if not np.abs(excess).max() < 0.5 * least:
+                self.scores -= step[:, None]
+                self.update_means()
+                break
+            shift, least = shift + step, np.abs(excess).max()
+            hessian = self._curvature_of_intercepts()
+            step = -np.linalg.lstsq(hessian, excess, rcond=1e-12)[0]
+        return shift
+
+    def _curvature_of_intercepts(self):
+        """Compute the second derivatives of the loss by the intercepts."""
+        if self.loss == "squared":
+            return np.eye(len(self.means)) * self.weights.sum()
+        weighted = self.means * self.weights
+        return np.diag(weighted.sum(axis=1)) - weighted @ self.means.T
 
     def update_means(self):
         """Set the means of the samples by their scores."""

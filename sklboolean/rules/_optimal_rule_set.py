@@ -19,6 +19,7 @@ from sklboolean.rules._dnf_bound import DNFProblem
 from sklboolean.rules._first_rule import FirstRuleMixin
 from sklboolean.rules._gain_search import GainParams
 from sklboolean.rules._rule_samples import RuleSamples
+from sklboolean.rules._rules import bound_text
 
 
 @old_parameters(
@@ -94,8 +95,9 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
     bound_ : ndarray of shape (n_sets,), dtype float64
         No set of rules of the class costs less. At most ``cost_``.
     gap_ : ndarray of shape (n_sets,), dtype float64
-        ``(cost_ - bound_) / cost_``, between 0 and 1; 0 where the set is optimal. Below
-        1e-5, the accuracy of the solvers for weights that are not whole, it is 0.
+        ``(cost_ - bound_) / cost_``, between 0 and 1. It is 0 only where the set is
+        proved to be optimal. Where weights and costs are not whole numbers, ``bound_``
+        allows for the errors of the solvers, and a gap of some 1e-6 remains.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -200,7 +202,7 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
             self._set_fitted_attributes(proofs, described, *training)
         if not self.rules_:
             what, remedy = "gained enough", "Lower literal_cost and rule_cost"
-            if self.time_limit is not None and self.gap_.max() > 0:
+            if params.is_late():
                 what, remedy = f"was found in {self.time_limit} s", "Raise time_limit"
             warn_user(
                 f"No rule {what}: every sample is predicted as {self.default_}. "
@@ -268,7 +270,7 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
             most = f" of at most {self.max_total_literals} literals together"
         sentences = []
         for label, cost, bound in zip(described, self.cost_, self.bound_, strict=True):
-            least = "" if bound >= cost else f" than {bound:.6g}"
+            least = "" if bound >= cost else f" than {bound_text(bound)}"
             sentences.append(
                 f"The rules of {label} cost {cost:.6g}. It is proved that no set of "
                 f"rules{most} costs less{least}."

@@ -1,6 +1,7 @@
 """Rule and RuleList: conjunctions that carry their numbers and names."""
 
 from dataclasses import dataclass, field
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 from sklboolean._core.formula import Columns
 from sklboolean._core.formulas import (
@@ -251,7 +252,8 @@ class RuleList(list):
             ]
             for rule in self
         ]
-        caption = f"{len(self)} conjunctions; bound of all others {self.bound:.6g}"
+        caption = f"{len(self)} conjunctions; bound of all others "
+        caption += bound_text(self.bound, ROUND_CEILING)
         return html_table(caption, ["conjunction", "weight", "contribution"], rows)
 
 
@@ -259,3 +261,9 @@ def numbers_of(rule, *names):
     """Write some numbers of a rule as text, "" where there is none."""
     values = [getattr(rule, name) for name in names]
     return ["" if value is None else f"{value:.6g}" for value in values]
+
+
+def bound_text(bound, rounding=ROUND_FLOOR):
+    """Write a lower bound in six digits, rounded down, or an upper one rounded up."""
+    digits = Context(prec=6, rounding=rounding).create_decimal_from_float(float(bound))
+    return f"{float(digits):.6g}"

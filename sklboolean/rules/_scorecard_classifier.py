@@ -24,9 +24,13 @@ from sklboolean._core.weights import (
     check_sample_weight,
     class_weights,
 )
-from sklboolean.rules._column_generation import ConjunctionSpace, ConjunctionSum
+from sklboolean.rules._column_generation import (
+    ROUNDING,
+    ConjunctionSpace,
+    ConjunctionSum,
+)
 from sklboolean.rules._exports import RulesMixin
-from sklboolean.rules._rules import Rule, names_of, numbers_of
+from sklboolean.rules._rules import Rule, bound_text, names_of, numbers_of
 from sklboolean.rules._scorecard_points import choose_points
 from sklboolean.rules._scorecard_search import ConditionSearch, least_loss
 
@@ -231,9 +235,6 @@ class ScorecardClassifier(
     def _set_gap(self, search, words, groups):
         """Bound the loss of other cards whose weights are as small."""
         total = self.calibration_slope_ * np.abs(self.points_).sum()
-        self.gap_ = 0.0
-        if not total:
-            return
         space = ConjunctionSpace(
             self.n_features_in_, self.max_literals, False, 1.0, groups
         )
@@ -242,7 +243,8 @@ class ScorecardClassifier(
         # At this C the largest residual sum equals its price, as at an optimum.
         largest = np.abs(search.sums(residuals)).max()
         bound = least_loss(search, words, space, total, 1 / max(largest, 1e-9))
-        self.gap_ = max(self.loss_ - bound / search.sample_weight.sum(), 0.0)
+        bound = bound / search.sample_weight.sum() - ROUNDING * self.loss_
+        self.gap_ = self.loss_ - max(bound, 0.0)
 
     def decision_function(self, X) -> np.ndarray:
         """Add up the points.
@@ -339,9 +341,9 @@ class ScorecardClassifier(
             slope=self.calibration_slope_,
             has_points=True,
             proof=(
-                f"The mean log-loss in training is {self.loss_:.4g}. It is proved that "
-                "no card whose absolute weights add up to no more has one below "
-                f"{self.loss_ - self.gap_:.4g}.",
+                f"The mean log-loss in training is {self.loss_:.6g}. It is proved that "
+                "no card of such conditions whose absolute weights add up to no more "
+                f"has one below {bound_text(self.loss_ - self.gap_)}.",
             ),
         )
 

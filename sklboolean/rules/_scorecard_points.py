@@ -163,6 +163,8 @@ def _improved(counts, points, fit, max_points):
     while True:
         tried = np.concatenate([points + steps, points - steps])
         tried = tried[(np.abs(tried).max(axis=1) <= max_points) & tried.any(axis=1)]
+        if not len(tried):  # one condition of one point
+            return points, *fit
         starts = [np.full(len(tried), value) for value in fit[1:]]
         fits = counts.fit_scales(tried, *starts, 3)
         best = fits[0].argmin()

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import entr, expit, xlog1py
 
-from sklboolean.rules._column_generation import ColumnGeneration
+from sklboolean.rules._column_generation import ROUNDING, ColumnGeneration
 from sklboolean.rules._scorecard_points import RIDGE, PatternCounts
 
 N_TRIED = 4  # conditions that are fitted, of those estimated
@@ -186,7 +186,7 @@ def least_loss(search, words, space, total, C):
 
     For each C the least of ``C * loss + sum of absolute weights`` is bounded by duality
     from below. Where the weights add up to no more than ``total``, the loss is so at
-    least that, minus ``total``, over C.
+    least that, minus ``total``, over C. Where it is 0, only the intercept is left.
 
     Parameters
     ----------
@@ -198,12 +198,18 @@ def least_loss(search, words, space, total, C):
     C : float
         The first one.
     """
+    if not total:
+        masses = np.bincount(search.targets.astype(int), search.sample_weight)
+        rare = masses.min() / masses.sum()
+        return masses.sum() * (entr(rare) - xlog1py(1 - rare, -rare))
     targets, bound = search.targets[None], 0.0
     model = ColumnGeneration(words, search.sample_weight, targets, "logistic", space)
     model.add_features()
     for _ in range(N_BOUNDS):
         model.minimize(C, BOUND_TOL, exact=True, max_work=BOUND_WORK)
-        bound = max(bound, (model.objective - model.gap - total) / C)
+        least = model.objective - model.gap
+        least -= total + ROUNDING * (least + total)
+        bound = max(bound, least / C)
         size = np.abs(model.coefficients[:, 1:]).sum()
         if abs(size - total) < 0.05 * total:
             break

@@ -153,6 +153,115 @@ def smallest_objective(design, prices, C, weights, targets, loss):
     return float(result.fun)
 
 
+class LongDoubleSum:
+    """`penalized_objective` and its derivatives, in long double.
+
+    Coefficients have shape (n_outputs, 1 + n_columns), the intercept first. Of equal
+    columns only the cheapest is there.
+    """
+
+    def __init__(self, design, prices, C, weights, targets, loss):
+        number, order = np.longdouble, np.argsort(prices, kind="stable")
+        design = np.asarray(design, dtype=float)[:, order]
+        first = np.unique(design, axis=1, return_index=True)[1]
+        self.columns = np.column_stack([np.ones(len(design)), design[:, first]])
+        self.prices = np.r_[0.0, np.asarray(prices)[order[first]]].astype(number)
+        self.weights = number(C) * np.asarray(weights, dtype=number)
+        self.targets, self.loss = targets.astype(number), loss
+
+    def objective(self, x):
+        scores = self.columns @ x.T
+        if self.loss == "squared":
+            losses = ((scores - self.targets) ** 2).sum(axis=1) / 2
+        elif self.loss == "logistic":
+            losses = np.logaddexp(0, (1 - 2 * self.targets) * scores)[:, 0]
+        else:
+            scores = scores - (scores * self.targets).sum(axis=1)[:, None]
+            losses = np.logaddexp.reduce(scores, axis=1)
+        return self.weights @ losses + (self.prices * np.abs(x)).sum()
+
+    def derivatives(self, x):
+        """Slopes of the loss, and the curvature of each sample between outputs."""
+        scores = self.columns @ x.T
+        if self.loss == "squared":
+            means, bend = scores, np.ones((len(scores), 1, 1))
+        elif self.loss == "logistic":
+            means = 1 / (1 + np.exp(-scores))
+            bend = (means / (1 + np.exp(scores)))[:, :, None]
+        else:
+            means = np.exp(scores - np.logaddexp.reduce(scores, axis=1)[:, None])
+            bend = means[:, :, None] * (np.eye(x.shape[0]) - means[:, None, :])
+        slopes = (self.weights[:, None] * (means - self.targets)).T @ self.columns
+        return slopes, (self.weights[:, None, None] * bend).astype(float)
+
+    def start(self):
+        """The best intercepts, without conjunctions."""
+        x = np.zeros((self.targets.shape[1], len(self.prices)), dtype=np.longdouble)
+        shares = self.weights @ self.targets / self.weights.sum()
+        odds = shares / (1 - shares) if self.loss == "logistic" else shares
+        x[:, 0] = shares if self.loss == "squared" else np.log(odds)
+        return x
+
+    def used(self, x, slopes):
+        """Mark what is not 0, or should not be."""
+        return (x != 0) | (self.prices == 0) | (np.abs(slopes) > self.prices)
+
+    def newton_step(self, x):
+        """Move all that is used, and keep its sign."""
+        slopes, bend = self.derivatives(x)
+        signs, used = (
+            np.where(x != 0, np.sign(x), -np.sign(slopes)),
+            self.used(x, slopes),
+        )
+        k, j = np.nonzero(used)
+        columns = self.columns[:, j]
+        matrix = np.einsum("ia,iab,ib->ab", columns, bend[:, k[:, None], k], columns)
+        units = 1 / np.sqrt(np.maximum(matrix.diagonal(), 1e-300))
+        slope = ((slopes + signs * self.prices)[used] * units).astype(float)
+        matrix = matrix * units * units[:, None]
+        step = np.zeros_like(x)
+        step[used] = -units * np.linalg.lstsq(matrix, slope, rcond=1e-13)[0]
+        return step
+
+    def single_step(self, x, k, j):
+        """Move one coefficient to the minimum of its quadratic model."""
+        slopes, bend = self.derivatives(x)
+        curvature = max(bend[:, k, k] @ self.columns[:, j], 1e-300)
+        goal, least = x[k, j] - slopes[k, j] / curvature, self.prices[j] / curvature
+        step = np.zeros_like(x)
+        step[k, j] = goal - np.clip(goal, -least, least) - x[k, j]
+        return step
+
+    def moved(self, x, step):
+        """Take the largest part of a step that lowers the objective, if any does."""
+        value = self.objective(x)
+        for halved in range(40):
+            tried = x + np.longdouble(0.5) ** halved * step
+            tried[(x * tried < 0) & (self.prices > 0)] = 0
+            if self.objective(tried) < value:
+                return tried
+        return x
+
+
+def lowest_objective(design, prices, C, weights, targets, loss):
+    """Compute the `penalized_objective` of a model that is as good as one can find.
+
+    Newton steps, and single coefficients where these do not help. It is the objective
+    of a model, so no true bound is above it.
+    """
+    problem = LongDoubleSum(design, prices, C, weights, targets, loss)
+    x = problem.start()
+    for _ in range(60):
+        before = problem.objective(x)
+        x = problem.moved(x, problem.newton_step(x))
+        if problem.objective(x) > (1 - 1e-9) * before:
+            for k, j in np.argwhere(problem.used(x, problem.derivatives(x)[0])):
+                x = problem.moved(x, problem.single_step(x, k, j))
+        if problem.objective(x) >= (1 - 1e-17) * before:
+            break
+    return problem.objective(x)
+
+
 def best_gains(X, wanted, weights, left, penalty, max_literals, *, negations):
     """Return the largest gain of a conjunction of up to 1, 2, ... literals."""
     gains = []

@@ -8,7 +8,9 @@ from time import process_time
 import numpy as np
 import pytest
 from oracles.rules import (
+    LongDoubleSum,
     every_conjunction,
+    lowest_objective,
     penalized_objective,
     satisfies,
     smallest_objective,
@@ -113,6 +115,88 @@ def test_the_gap_of_any_model_bounds_its_distance(loss):
     best = smallest_objective(design, prices, 1.0, weights, targets, loss)
     model = model_for(loss, C=1.0, work_limit=1e-9).fit(X, y, sample_weight=weights)
     assert model.objective_ - best <= model.optimality_gap_ + 1e-9 * best
+
+
+def hostile_problem(seed):
+    """A small problem whose weights, C and targets are far from 1, and parameters."""
+    rng = np.random.default_rng(seed)
+    loss = ["logistic", "softmax", "squared"][seed % 3]
+    n_samples = int(rng.choice([3, 5, 8, 15, 30]))
+    X = rng.integers(0, 2, (n_samples, rng.integers(1, 5)))
+    weights = [
+        np.ones(n_samples),
+        rng.integers(1, 5, n_samples) * 1.0,
+        10.0 ** rng.uniform(-9, 9, n_samples),
+        10.0 ** rng.uniform(-18, 0, n_samples),
+    ][rng.integers(4)]
+    params = {
+        "C": float(rng.choice([1.0, 100.0, 10.0 ** rng.uniform(-9, 9)])),
+        "tol": float(rng.choice([1e-1, 1e-3, 1e-5, 1e-7])),
+        "max_literals": int(rng.integers(1, 4)),
+        "monotone": bool(rng.integers(2)),
+        "literal_cost": float(rng.choice([1.0, 1.1, 1.5])),
+        "work_limit": 1e-9 if rng.random() < 0.2 else None,
+    }
+    if loss == "squared":
+        size, mean = 10.0 ** rng.integers(-3, 4), rng.choice([0.0, 1e6])
+        return loss, X, rng.normal(size=n_samples) * size + mean, weights, params
+    n_classes = 2 if loss == "logistic" else 3
+    y = np.r_[np.arange(n_classes), rng.integers(0, n_classes, n_samples - n_classes)]
+    return loss, X, y, weights, params
+
+
+def check_bound(seed):
+    """No model has an objective below the bound; that of the fitted one is stated."""
+    loss, X, y, weights, params = hostile_problem(seed)
+    model = model_for(loss, **params).fit(X, y, sample_weight=weights)
+    conjunctions, design, prices = design_of(
+        X, params["max_literals"], params["monotone"], cost=params["literal_cost"]
+    )
+    targets = y[:, None] if loss == "squared" else one_hot(y)[:, loss == "logistic" :]
+    best = lowest_objective(design, prices, params["C"], weights, targets, loss)
+    places = {tuple(sorted(one)): k for k, one in enumerate(conjunctions)}
+    used = [places[tuple(sorted(one))] for one in model.conjunctions_]
+    fitted = LongDoubleSum(
+        design[:, used], prices[used], params["C"], weights, targets, loss
+    )
+    fitted.columns = np.column_stack([np.ones(len(X)), design[:, used]])
+    fitted.prices = np.r_[0.0, prices[used]]
+    coefficients = np.column_stack(
+        [np.atleast_1d(model.intercept_), np.atleast_2d(model.conjunction_coef_)]
+    )
+    objective = fitted.objective(coefficients.astype(np.longdouble))
+    # To the digits of the scores, which a mean of 1e6 takes six of.
+    assert model.objective_ == pytest.approx(float(objective), rel=1e-6)
+    bound = np.longdouble(model.objective_) - np.longdouble(model.optimality_gap_)
+    assert 0 <= bound <= min(best, objective), seed
+    return model.is_optimal_
+
+
+@pytest.mark.filterwarnings("ignore:work_limit=1e-09 ended the fit")
+@pytest.mark.parametrize("first", range(0, 24, 2))
+def test_no_model_is_below_the_bound(first):
+    for seed in range(first, first + 2):
+        check_bound(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:work_limit=1e-09 ended the fit")
+def test_no_model_is_below_thousands_of_bounds():
+    are_optimal = [check_bound(seed) for seed in range(100, 3100)]
+    assert np.mean(are_optimal) > 0.7
+
+
+def test_rounding_to_digits_is_part_of_the_bound():
+    """A search that finds conjunctions has rounded residuals, too."""
+    model = ConjunctionLogisticRegression(C=100).fit([[0], [1]], [0, 1])
+    # The only feature has weight w, and the intercept is -w / 2: at the optimum the
+    # residual sum of the feature, 100 / (1 + exp(w / 2)), is its price of 1.
+    w = 2 * np.log(99)
+    least = w + 200 * np.log1p(np.exp(-w / 2))
+    assert model.objective_ - model.optimality_gap_ <= least <= model.objective_
+    assert model.optimality_gap_ > 0
+    [sentence] = model._formula().proof
+    assert float(sentence.split()[-1].rstrip(".")) <= least
 
 
 @pytest.mark.parametrize("loss", ["logistic", "softmax", "squared"])

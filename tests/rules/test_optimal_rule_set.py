@@ -51,6 +51,21 @@ def small_table(seed, n_samples, n_features):
     return X, y.astype(int), rng
 
 
+def check_proof(model, expected, weighting):
+    """Compare the cost and its bound with the least cost of all sets."""
+    cost, bound, gap = model.cost_[0], model.bound_[0], model.gap_[0]
+    assert 0 <= bound <= expected * (1 + 1e-14)
+    assert expected * (1 - 1e-14) <= cost
+    assert gap == pytest.approx((cost - bound) / (cost or 1.0))
+    if weighting in ("none", "whole") and model.literal_cost != 0.7:
+        # The costs are multiples of a quarter, so that rounding proves the optimum.
+        assert cost == bound == expected
+        assert gap == 0
+    elif weighting != "ratios":
+        assert cost == pytest.approx(expected, rel=2e-5)
+        assert gap < 1e-4
+
+
 def test_the_oracle_takes_the_least_of_all_sets():
     X, y, rng = small_table(0, 20, 3)
     weights = rng.random(20)
@@ -71,7 +86,7 @@ def test_the_oracle_takes_the_least_of_all_sets():
     monotone=st.booleans(),
     literal_cost=st.sampled_from([0.0, 0.25, 0.7, 1.0, 2.0]),
     rule_cost=st.sampled_from([0.0, 0.5, 1.0]),
-    weighting=st.sampled_from(["none", "whole", "real", "tiny", "huge"]),
+    weighting=st.sampled_from(["none", "whole", "real", "tiny", "huge", "ratios"]),
 )
 def test_no_set_of_rules_costs_less(
     seed, n_samples, n_features, max_literals, monotone, literal_cost, rule_cost,
@@ -82,6 +97,8 @@ def test_no_set_of_rules_costs_less(
     weights = np.ones(n_samples)
     if weighting == "whole":
         weights = rng.integers(1, 4, n_samples).astype(float)
+    elif weighting == "ratios":
+        weights = 10.0 ** rng.uniform(-9, 9, n_samples)
     elif weighting != "none":
         weights = rng.random(n_samples) + 0.01
     model = OptimalRuleSet(
@@ -93,9 +110,7 @@ def test_no_set_of_rules_costs_less(
         X, y == 1, weights, literal_cost, rule_cost, max_literals,
         negations=not monotone,
     )  # fmt: skip
-    assert model.cost_[0] == pytest.approx(expected * unit, rel=2e-5, abs=2e-5 * unit)
-    assert model.gap_.tolist() == [0.0]
-    assert model.bound_[0] == model.cost_[0]
+    check_proof(model, expected * unit, weighting)
     if model.rules_ or model.default_ == 0:
         by_definition = cost_by_definition(model, X, y, 1, weights * unit)
         assert model.cost_[0] == pytest.approx(by_definition, rel=1e-9)
@@ -112,14 +127,18 @@ def test_no_set_of_rules_costs_less(
     monotone=st.booleans(),
     literal_cost=st.sampled_from([0.0, 0.25, 1.0]),
     rule_cost=st.sampled_from([0.0, 0.5]),
-    is_weighted=st.booleans(),
+    weighting=st.sampled_from(["none", "real", "ratios"]),
 )
 def test_no_set_of_so_few_literals_costs_less(
     seed, n_samples, n_features, max_literals, most, monotone, literal_cost,
-    rule_cost, is_weighted,
+    rule_cost, weighting,
 ):  # fmt: skip
     X, y, rng = small_table(seed, n_samples, n_features)
-    weights = rng.random(n_samples) + 0.01 if is_weighted else np.ones(n_samples)
+    weights = {
+        "none": np.ones(n_samples),
+        "real": rng.random(n_samples) + 0.01,
+        "ratios": 10.0 ** rng.uniform(-9, 9, n_samples),
+    }[weighting]
     model = OptimalRuleSet(
         max_literals=max_literals, monotone=monotone, literal_cost=literal_cost,
         rule_cost=rule_cost, max_total_literals=most,
@@ -129,11 +148,51 @@ def test_no_set_of_so_few_literals_costs_less(
         negations=not monotone, most=most,
     )  # fmt: skip
     assert sum(rule.n_literals for rule in model.rules_) <= most
-    assert model.cost_[0] == pytest.approx(expected, rel=2e-5, abs=2e-5)
-    assert model.gap_.tolist() == [0.0]
+    check_proof(model, expected, weighting)
     if model.rules_ or model.default_ == 0:
         by_definition = cost_by_definition(model, X, y, 1, weights)
         assert model.cost_[0] == pytest.approx(by_definition, rel=1e-9)
+
+
+def check_bound(seed):
+    """No set of rules is below the bound, for weights of any ratio."""
+    rng = np.random.default_rng(seed)
+    n_samples = int(rng.integers(2, 31))
+    X, y, _ = small_table(seed, n_samples, rng.integers(2, 5))
+    weights = 10.0 ** rng.uniform(-9, 9, n_samples)
+    if rng.random() < 0.3:
+        weights = rng.integers(0, 9, n_samples) / rng.choice([1, 4, 7])
+        weights[:2] = 1
+    price = np.median(weights) * rng.choice([0.0, 0.25, 0.7, 2.0], 2)
+    most = [None, int(rng.integers(6))][rng.integers(2)]
+    options = {"max_literals": int(rng.integers(1, 4)), "monotone": rng.random() < 0.5}
+    model = OptimalRuleSet(
+        literal_cost=price[0], rule_cost=price[1], max_total_literals=most,
+        time_limit=[None, 1e-2][rng.random() < 0.2], **options,
+    ).fit(X, y, weights)  # fmt: skip
+    used = weights > 0
+    least = least_dnf_cost(
+        X[used], y[used] == 1, weights[used], *price, options["max_literals"],
+        negations=not options["monotone"], most=most,
+    )  # fmt: skip
+    assert 0 <= model.bound_[0] <= least * (1 + 1e-14), seed
+    assert least * (1 - 1e-14) <= model.cost_[0], seed
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:No rule")
+def test_no_set_of_rules_is_below_thousands_of_bounds():
+    for seed in range(4000):
+        check_bound(seed)
+
+
+@pytest.mark.parametrize("absent", [0, 1])
+def test_a_class_without_weight_needs_no_rule(absent):
+    X, y, _ = small_table(0, 40, 3)
+    with pytest.warns(UserWarning, match="No rule gained enough"):
+        model = OptimalRuleSet().fit(X, y, (y != absent) * 1.0)
+    assert model.default_ == 1 - absent
+    assert model.cost_.tolist() == model.bound_.tolist() == [0.0]
 
 
 def test_a_limit_of_literals_finds_what_no_price_finds():
