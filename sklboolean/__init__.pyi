@@ -19,6 +19,8 @@ from sklboolean import (
 from sklboolean._core.show_versions import show_versions as show_versions
 from sklboolean.active_learning import QueryByCommittee as QueryByCommittee
 from sklboolean.boosting import (
+    BooleanGradientBoostingClassifier as BooleanGradientBoostingClassifier,
+    BooleanGradientBoostingRegressor as BooleanGradientBoostingRegressor,
     BooleanStump as BooleanStump,
     BoostByMajority as BoostByMajority,
     BoostByMajorityRegressor as BoostByMajorityRegressor,

@@ -28,6 +28,8 @@ from sklboolean import (
     BooleanEnsembleClassifier,
     BooleanGaussianProcessClassifier,
     BooleanGaussianProcessRegressor,
+    BooleanGradientBoostingClassifier,
+    BooleanGradientBoostingRegressor,
     BooleanStump,
     BooleanSVC,
     BoostByMajority,
@@ -312,6 +314,20 @@ CASES = {
             schedule=BoostingSchedule(sampling="resample", n_samples_weak=50),
             n_estimators=11,
         )
+    ),
+    "gradient_boosting_classifier": Case(
+        BooleanGradientBoostingClassifier(), {"max_iter": 5}
+    ),
+    "gradient_boosting_classifier_fixed": Case(
+        BooleanGradientBoostingClassifier(
+            max_iter=9, max_features=1.0, min_samples_leaf=1, n_iter_no_change=None
+        )
+    ),
+    "gradient_boosting_regressor": Case(
+        BooleanGradientBoostingRegressor(), {"max_iter": 5}
+    ),
+    "gradient_boosting_regressor_absolute": Case(
+        BooleanGradientBoostingRegressor("absolute_error", max_iter=20)
     ),
     # density
     "bernoulli_mixture": Case(BernoulliMixture(), {"n_components": 2}),

@@ -78,6 +78,7 @@ def expected_failures(estimator):
     drawn |= any(getattr(member, "max_features", None) for member in members)
     drawn |= repr(estimator) == "QueryByCommittee()"  # 30 bootstrap samples
     drawn |= isinstance(estimator, FilteringBoostByMajority)
+    drawn |= getattr(estimator, "n_iter_no_change", None) is not None  # held out
     if repr(estimator) == "HalvingClassifier()":
         reason = "conjunctions of 30 features are too many to be listed"
         return dict.fromkeys(EQUIVALENCE, reason)

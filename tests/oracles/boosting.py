@@ -529,3 +529,70 @@ def best_gain_of_conjunctions(X, codes, weights, n_classes, max_literals):
                     sides[holds][code] += weight
                 best = max(best, max(sides[0]) + max(sides[1]))
     return best
+
+
+def best_split_by_definition(bits, slopes, curvatures, members, bounds, rules):
+    """Compare the gains of all splits of a leaf, in exact fractions.
+
+    Returns
+    -------
+    gain : Fraction
+    feature : int or None
+        The first feature of the largest gain above 0.
+    """
+    best = Fraction(0), None
+    before, _ = leaf(slopes, curvatures, members, bounds, rules)
+    for feature, direction in enumerate(rules["directions"]):
+        where_true = [i for i in members if bits[i][feature]]
+        where_false = [i for i in members if not bits[i][feature]]
+        if min(len(where_true), len(where_false)) < rules["min_samples_leaf"]:
+            continue
+        gain_true, value_true = leaf(slopes, curvatures, where_true, bounds, rules)
+        gain_false, value_false = leaf(slopes, curvatures, where_false, bounds, rules)
+        gain = gain_true + gain_false - before
+        if direction * (value_true - value_false) >= 0 and gain > best[0]:
+            best = gain, feature
+    return best
+
+
+def leaf(slopes, curvatures, members, bounds, rules):
+    """The gain and the value of a leaf: the least of G v + (H + l2) v**2 / 2."""
+    G = sum(slopes[i] for i in members)
+    H = sum(curvatures[i] for i in members) + rules["l2"]
+    value = min(max(-G / H, bounds[0]), bounds[1])
+    return -2 * G * value - H * value**2, value
+
+
+def grow_by_definition(bits, slopes, curvatures, rules):
+    """Grow a tree leaf by leaf; return the value of each sample, and the splits."""
+    far = Fraction(10**9)
+    leaves = {0: (list(range(len(bits))), (-far, far))}
+    splits, n_nodes = [], 1
+    while len(leaves) < rules["max_leaf_nodes"]:
+        candidates = {
+            node: best_split_by_definition(bits, slopes, curvatures, *leaf_, rules)
+            for node, leaf_ in leaves.items()
+        }
+        node = max(leaves, key=lambda node: (candidates[node][0], -node))
+        feature = candidates[node][1]
+        if feature is None:
+            break
+        members, (low, high) = leaves.pop(node)
+        splits.append((node, feature))
+        halves = [[i for i in members if bits[i][feature] == b] for b in (0, 1)]
+        bounds = [(low, high)] * 2
+        direction = rules["directions"][feature]
+        if direction:
+            values = [
+                leaf(slopes, curvatures, half, (low, high), rules)[1] for half in halves
+            ]
+            border = sum(values) / 2
+            bounds = [(low, border), (border, high)][::direction]
+        for half, limits in zip(halves, bounds, strict=True):
+            leaves[n_nodes] = half, limits
+            n_nodes += 1
+    values = [None] * len(bits)
+    for members, bounds in leaves.values():
+        for i in members:
+            values[i] = leaf(slopes, curvatures, members, bounds, rules)[1]
+    return values, splits

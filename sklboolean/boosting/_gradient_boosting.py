@@ -1,0 +1,258 @@
+"""Base class of the boosted trees: Newton boosting over packed bits."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.bits import as_words
+from sklboolean._core.exports import ExportMixin
+from sklboolean._core.formula import Columns, WeightedSum, class_labels
+from sklboolean._core.held_out import stratified_split
+from sklboolean._core.packed_partitions import PackedPartitionsMixin
+from sklboolean._core.parallel import each_slice
+from sklboolean._core.parameters import check_integer, check_real
+from sklboolean._core.progress import CallbackSupportMixin
+from sklboolean._core.validation import validate_boolean
+from sklboolean.boosting._bit_blocks import BitBlocks
+from sklboolean.boosting._tree_growth import GrowthParams, TreeGrower, Trees
+
+# Samples whose slopes are computed at a time, by each thread.
+PIECE = 2**14
+# A loss that falls by less, as a share of the first one, has not fallen.
+TOLERANCE = 1e-4
+
+
+class BoostingRounds:
+    """The scores of all samples, and the trees that made them.
+
+    Parameters
+    ----------
+    words : ndarray of shape (n_samples, n_words), uint64
+    targets, weights : ndarrays of shape (n_samples,)
+    train_index, test_index : ndarrays of int
+        The samples to train on, and those held out.
+    loss : object of _tree_losses
+    n_jobs : int or None
+    """
+
+    def __init__(self, words, targets, weights, train_index, test_index, loss, n_jobs):
+        self.targets, self.weights, self.train_index = targets, weights, train_index
+        self.loss, self.n_jobs, self.trees, self.losses = loss, n_jobs, [], []
+        self.baseline = loss.start(targets[train_index], weights[train_index])
+        self.scores = np.tile(self.baseline, (len(words), 1))
+        self.slopes, self.curvatures = np.zeros((2, *self.scores.shape))
+        self.test_words, self.test_targets = words[test_index], targets[test_index]
+        self.test_weights = weights[test_index]
+        self.test_scores = np.tile(self.baseline, (len(test_index), 1))
+
+    def differentiate(self):
+        """Compute the slopes and curvatures of the loss in each sample."""
+
+        def differentiate(first, last):
+            piece = slice(first, last)
+            slopes, curvatures = self.loss.derivatives(
+                self.targets[piece], self.scores[piece]
+            )
+            np.multiply(slopes, self.weights[piece, None], out=self.slopes[piece])
+            np.multiply(
+                curvatures, self.weights[piece, None], out=self.curvatures[piece]
+            )
+
+        each_slice(differentiate, len(self.scores), self.n_jobs, step=PIECE)
+
+    def add_tree(self, grower, k, is_allowed, learning_rate):
+        """Grow a tree for one output, and add its values to the scores."""
+        members, loss = self.train_index.copy(), self.loss
+        tree, leaves = grower.grow(
+            self.slopes[:, k], self.curvatures[:, k], is_allowed, members, loss.bound
+        )
+        for leaf in leaves:
+            index = members[leaf.first : leaf.end]
+            if loss.refits:
+                residuals = self.targets[index] - self.scores[index, k]
+                tree.values[leaf.node] = loss.leaf_value(residuals, self.weights[index])
+            tree.values[leaf.node] *= learning_rate
+            self.scores[index, k] += tree.values[leaf.node]
+        self.trees.append(tree)
+
+    def measure(self):
+        """Note the mean held-out loss after a round."""
+        if len(self.test_words):
+            trees = Trees.joined(self.trees[-self.loss.n_outputs :])
+            trees.add_scores(self.test_words, self.test_scores, self.n_jobs)
+            losses = self.loss.values(self.test_targets, self.test_scores)
+            self.losses.append(float(np.average(losses, weights=self.test_weights)))
+
+    def last(self):
+        """Describe the last round."""
+        return f"held-out loss {self.losses[-1]:.4f}" if self.losses else "a tree"
+
+
+class GradientBoosting(
+    CallbackSupportMixin, PackedPartitionsMixin, ExportMixin, BaseEstimator
+):
+    """Boosting by Newton steps, and the sum of conjunctions that it makes.
+
+    A subclass defines ``_fit_targets``, which calls `_boost`.
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _check_params(self):
+        check_real(self.learning_rate, "learning_rate", 0, strict=True)
+        check_integer(self.max_iter, "max_iter", 1)
+        check_real(self.max_features, "max_features", 0, strict=True)
+        if self.max_features > 1:
+            raise ValueError(
+                "max_features is the share of the features that each tree may use, "
+                f"above 0 and at most 1; got {self.max_features}."
+            )
+        if self.n_iter_no_change is not None:
+            check_integer(self.n_iter_no_change, "n_iter_no_change", 1)
+        check_real(self.validation_fraction, "validation_fraction", 0, strict=True)
+        if self.validation_fraction >= 1:
+            raise ValueError(
+                "validation_fraction must be above 0 and below 1; got "
+                f"{self.validation_fraction}."
+            )
+        return GrowthParams(
+            check_integer(self.max_leaf_nodes, "max_leaf_nodes", 2),
+            check_integer(self.min_samples_leaf, "min_samples_leaf", 1),
+            float(check_real(self.l2_regularization, "l2_regularization", 0)),
+            n_jobs=self.n_jobs,
+        )
+
+    def _directions(self):
+        """Return the direction of each feature from ``monotonic_cst``."""
+        directions = np.zeros(self.n_features_in_, dtype=np.int8)
+        if self.monotonic_cst is None:
+            return directions
+        if isinstance(self.monotonic_cst, dict):
+            names = list(getattr(self, "feature_names_in_", ()))
+            for name, direction in self.monotonic_cst.items():
+                if name not in names:
+                    raise ValueError(
+                        f"monotonic_cst names {name!r}, which is no column of X."
+                    )
+                directions[names.index(name)] = direction
+            given = list(self.monotonic_cst.values())
+        else:
+            given = list(self.monotonic_cst)
+            if len(given) != self.n_features_in_:
+                raise ValueError(
+                    f"monotonic_cst has {len(given)} entries, and X has "
+                    f"{self.n_features_in_} features: give one for each."
+                )
+            directions[:] = given
+        if not set(given) <= {-1, 0, 1}:
+            raise ValueError("monotonic_cst must hold -1, 0 and 1.")
+        if len(getattr(self, "classes_", ())) > 2:
+            raise ValueError("monotonic_cst needs two classes, or a regressor.")
+        return directions
+
+    def _boost(self, samples, targets, weights, strata, loss, params, progress):
+        """Add trees until the held-out loss has not fallen for some of them.
+
+        Parameters
+        ----------
+        samples : table of n_samples Boolean samples
+        targets : ndarray of shape (n_samples,)
+        weights : ndarray of shape (n_samples,), float64
+        strata : ndarray of shape (n_samples,), int
+            Of each the same share is held out.
+        loss : object of _tree_losses
+        params : GrowthParams
+        progress : Progress
+        """
+        words, rng = as_words(samples), check_random_state(self.random_state)
+        parts = self._split(strata, weights, rng)
+        rounds = BoostingRounds(words, targets, weights, *parts, loss, self.n_jobs)
+        blocks = BitBlocks.of(words, self.n_features_in_)
+        grower = TreeGrower(blocks, params, self._directions())
+        n_used = max(1, round(self.max_features * self.n_features_in_))
+        for _ in range(self.max_iter):
+            rounds.differentiate()
+            for k in range(loss.n_outputs):
+                is_allowed = np.zeros(self.n_features_in_, dtype=np.uint8)
+                is_allowed[rng.permutation(self.n_features_in_)[:n_used]] = True
+                rounds.add_tree(grower, k, is_allowed, self.learning_rate)
+            rounds.measure()
+            stops = progress.step(
+                rounds.last, lambda model: model._set_fitted_attributes(rounds)
+            )
+            if stops or self._is_done(rounds.losses):
+                break
+        self._set_fitted_attributes(rounds)
+        progress.finish()
+
+    def _split(self, strata, weights, rng):
+        """Draw the samples to train on, and those whose loss ends the training."""
+        index = np.arange(len(strata))
+        train_index, test_index = index[weights > 0], index[:0]
+        if self.n_iter_no_change is not None and len(train_index) > 1:
+            share = 1 - self.validation_fraction
+            of_weight = stratified_split(strata[train_index], share, rng)
+            train_index, test_index = (np.sort(train_index[i]) for i in of_weight)
+        return train_index.astype(np.int32), test_index
+
+    def _is_done(self, losses):
+        """Test if the held-out loss hardly fell for ``n_iter_no_change`` rounds."""
+        n_last = self.n_iter_no_change
+        if n_last is None or len(losses) <= n_last:
+            return False
+        fallen = min(losses[:-n_last]) - min(losses[-n_last:])
+        return fallen <= TOLERANCE * abs(losses[0])
+
+    def _set_fitted_attributes(self, rounds):
+        n_outputs, self.validation_loss_ = rounds.loss.n_outputs, None
+        self.n_iter_ = len(rounds.trees) // n_outputs
+        if rounds.losses:
+            self.n_iter_ = int(np.argmin(rounds.losses)) + 1
+            self.validation_loss_ = np.array(rounds.losses)
+        self._trees = Trees.joined(rounds.trees[: self.n_iter_ * n_outputs])
+        self._baseline = rounds.baseline
+        is_split = self._trees.features >= 0
+        gains = np.bincount(
+            self._trees.features[is_split], self._trees.gains[is_split],
+            minlength=self.n_features_in_,
+        )  # fmt: skip
+        self.feature_importances_ = gains / (gains.sum() or 1.0)
+
+    def _scores(self, X):
+        """Compute the scores, of shape (n_samples, n_outputs)."""
+        check_is_fitted(self)
+        words = as_words(validate_boolean(self, X, reset=False))
+        scores = np.tile(self._baseline, (len(words), 1))
+        self._trees.add_scores(words, scores, self.n_jobs)
+        return scores
+
+    def _formula(self):
+        """Describe the model: each leaf is a conjunction, and equal ones are merged."""
+        if getattr(self, "loss", None) == "poisson":
+            raise ValueError(
+                "With loss='poisson' the sum of conjunctions is the logarithm of the "
+                "prediction, which exports do not write. Use loss='squared_error' for "
+                "the logarithm of y."
+            )
+        n_outputs = len(self._baseline)
+        weights_of, intercepts = {}, self._baseline.copy()
+        for number, leaves in enumerate(self._trees.conjunctions()):
+            for literals, value in leaves:
+                if not literals:
+                    intercepts[number % n_outputs] += value
+                    continue
+                weights = weights_of.setdefault(literals, np.zeros(n_outputs))
+                weights[number % n_outputs] += value
+        weights = np.array(list(weights_of.values())).reshape(-1, n_outputs).T
+        is_label = is_classifier(self)
+        return WeightedSum(
+            Columns.of(self, self.binarize),
+            tuple(weights_of),
+            np.ascontiguousarray(weights),
+            intercepts,
+            class_labels(self) if is_label else None,
+        )

@@ -1,0 +1,290 @@
+"""Growing a tree over packed bits, the leaf of the largest gain first."""
+
+# The steps, for slopes g and curvatures h of the loss in each sample:
+#
+# 1. Round g and h to integers. All sums are exact then, in any order.
+# 2. Split the leaf whose best split lowers the loss most. The gain of a leaf is
+#    G**2 / (H + l2), for G and H the sums over its samples.
+# 3. Add up the smaller child. The larger one is the parent less the smaller one.
+# 4. Stop at ``max_leaf_nodes`` leaves, or where no split gains.
+# 5. A leaf's value is -G / (H + l2).
+#
+# Invariant: the samples of a leaf are the slice ``first`` to ``end`` of ``members``, in
+# ascending order.
+#
+# Chen, Guestrin. "XGBoost: A Scalable Tree Boosting System". KDD 2016, section 2.2.
+
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+import numpy as np
+
+from sklboolean._core.parallel import each_slice
+from sklboolean.boosting._trees import LeafSums, add_leaf_values
+
+# Slopes and curvatures are rounded to whole numbers of so many binary digits at most.
+DIGITS = 30
+# Leaves of fewer samples are summed before a second thread has started.
+MANY = 2**16
+
+
+@dataclass(frozen=True)
+class GrowthParams:
+    """Parameters of the growth, checked."""
+
+    max_leaf_nodes: int
+    min_samples_leaf: int
+    l2: float
+    least_curvature: float = 1e-3
+    n_jobs: int | None = None
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Trees as arrays of nodes; children come after their parents.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n_nodes,), int32
+        The feature that decides; -1 in a leaf.
+    children : ndarray of shape (n_nodes, 2), int32
+        The nodes where the feature is false, and where it is true; 0 of a leaf.
+    values : ndarray of shape (n_nodes,), float64
+        What a leaf adds to the score; 0 of other nodes.
+    gains : ndarray of shape (n_nodes,), float64
+        By how much the split lowers twice the loss; 0 of a leaf.
+    roots : ndarray of shape (n_trees,), int32
+    """
+
+    features: np.ndarray
+    children: np.ndarray
+    values: np.ndarray
+    gains: np.ndarray
+    roots: np.ndarray
+
+    @classmethod
+    def joined(cls, trees):
+        """Join several trees into one set of arrays."""
+        starts = np.cumsum([0] + [len(tree.features) for tree in trees])[:-1]
+        moved = [
+            np.where(tree.features[:, None] >= 0, tree.children + start, 0)
+            for tree, start in zip(trees, starts, strict=True)
+        ]
+        return cls(
+            np.concatenate([tree.features for tree in trees]),
+            np.concatenate(moved).astype(np.int32),
+            np.concatenate([tree.values for tree in trees]),
+            np.concatenate([tree.gains for tree in trees]),
+            np.concatenate(
+                [tree.roots + start for tree, start in zip(trees, starts, strict=True)]
+            ).astype(np.int32),
+        )
+
+    def add_scores(self, words, scores, n_jobs=None):
+        """Add the values of the leaves that samples reach, tree k to column k % K."""
+
+        def add(first, last):
+            add_leaf_values(
+                words[first:last], self.features, self.children, self.values,
+                self.roots, scores[first:last],
+            )  # fmt: skip
+
+        each_slice(add, len(words), n_jobs, small=len(words) < 256, step=2**14)
+
+    def conjunctions(self):
+        """List the conjunction of each leaf with its value, by tree.
+
+        Returns
+        -------
+        leaves : list of n_trees lists of (literals, value)
+            Literals are pairs of a feature and its value, in the order of the features.
+        """
+        leaves, path = [], {}
+        for root in self.roots.tolist():
+            path, of_tree = {root: ()}, []
+            stack = [root]
+            while stack:
+                node = stack.pop()
+                literals, feature = path.pop(node), int(self.features[node])
+                if feature < 0:
+                    of_tree.append((tuple(sorted(literals)), float(self.values[node])))
+                    continue
+                for value, child in enumerate(self.children[node].tolist()):
+                    path[child] = (*literals, (feature, bool(value)))
+                    stack.append(child)
+            leaves.append(of_tree)
+        return leaves
+
+
+@dataclass
+class Leaf:
+    """A leaf that may be split.
+
+    Attributes
+    ----------
+    node : int
+    first, end : int
+        Its samples among ``members``.
+    slot : int
+        Where its sums are.
+    total : tuple of int
+        The sums over its samples.
+    low, high : float
+        Bounds of its value.
+    """
+
+    node: int
+    first: int
+    end: int
+    slot: int
+    total: tuple
+    low: float = -np.inf
+    high: float = np.inf
+    split: tuple = field(default=(0.0, -1, (0, 0)))
+
+
+class TreeGrower:
+    """Grow one tree after the other over the same samples.
+
+    Parameters
+    ----------
+    blocks : BitBlocks
+    params : GrowthParams
+    directions : ndarray of shape (n_features,), int8
+        1 where the score must not fall when the feature becomes true, -1 where it must
+        not rise, else 0.
+    """
+
+    def __init__(self, blocks, params, directions):
+        self.blocks, self.params, self.directions = blocks, params, directions
+        self.sums = LeafSums(blocks, params.max_leaf_nodes)
+
+    def grow(self, slopes, curvatures, is_allowed, members, bound=np.inf):
+        """Grow a tree.
+
+        Parameters
+        ----------
+        slopes, curvatures : ndarrays of shape (n_samples,), float64
+            Of the loss by the score; those of other samples are 0.
+        is_allowed : ndarray of shape (n_features,), uint8
+            The features that may split.
+        members : ndarray of shape (n_members,), int32
+            The samples of the tree, which are put into the order of the leaves.
+        bound : float
+            The largest absolute value of a leaf.
+
+        Returns
+        -------
+        tree : Trees
+        leaves : list of Leaf
+        """
+        params = self.params
+        total = self._begin(slopes, curvatures, members)
+        nodes, open_leaves, leaves, splits = 1, [], [], {}
+        root = Leaf(0, 0, len(members), 0, total, -bound, bound)
+        self._add(root)
+        self._offer(root, open_leaves, is_allowed)
+        n_leaves = 1
+        while open_leaves and n_leaves < params.max_leaf_nodes:
+            *_, leaf = heappop(open_leaves)
+            gain, feature, _ = leaf.split
+            if feature < 0:
+                leaves.append(leaf)
+                continue
+            children = self._children(leaf, nodes, n_leaves)
+            splits[leaf.node] = feature, nodes, gain
+            nodes, n_leaves = nodes + 2, n_leaves + 1
+            is_last = n_leaves == params.max_leaf_nodes
+            self._sum_children(leaf, *children, is_last)
+            for child in children:
+                self._offer(child, open_leaves, is_allowed, is_last)
+        leaves += [leaf for *_, leaf in open_leaves]
+        return self._tree(nodes, splits, leaves), leaves
+
+    def _begin(self, slopes, curvatures, members):
+        """Round slopes and curvatures to integers, and add up all of them."""
+        params, n_digits = self.params, len(members).bit_length()
+        # Sums of curvatures leave room for the number of samples below them.
+        digits = min(DIGITS, 61 - 2 * n_digits)
+        derivatives = np.empty((len(slopes), 2), dtype=np.int32)
+        units = []
+        for column, numbers, n_kept in ((0, slopes, DIGITS), (1, curvatures, digits)):
+            largest = float(np.abs(numbers).max(initial=0.0))
+            unit = np.ldexp(1.0, int(np.frexp(largest)[1]) - n_kept) if largest else 1.0
+            np.rint(numbers / unit, out=derivatives[:, column], casting="unsafe")
+            units.append(float(unit))
+        self.sums.begin(
+            members, derivatives, units, n_digits, params.l2, params.min_samples_leaf,
+            params.least_curvature,
+        )  # fmt: skip
+        slope, curvature = derivatives[members].sum(axis=0, dtype=np.int64).tolist()
+        return slope, (curvature << n_digits) + len(members)
+
+    def _add(self, leaf):
+        """Add up the samples of a leaf, on several threads where they are many."""
+        n_samples, slot = leaf.end - leaf.first, self.sums.slot(leaf.slot)
+        if n_samples < MANY or self.params.n_jobs == 1:
+            self.sums.add(leaf.first, leaf.end, slot)
+            return
+        parts = []
+
+        def add(first, last):
+            part = np.empty_like(slot)
+            self.sums.add(leaf.first + first, leaf.first + last, part)
+            parts.append(part)
+
+        each_slice(add, n_samples, self.params.n_jobs)
+        np.sum(parts, axis=0, out=slot)
+
+    def _offer(self, leaf, open_leaves, is_allowed, is_last=False):
+        """Find the best split of a leaf, and note the leaf by its gain."""
+        if not is_last and leaf.end - leaf.first >= 2 * self.params.min_samples_leaf:
+            leaf.split = self.sums.best_split(
+                leaf.slot, leaf.total, leaf.low, leaf.high, is_allowed, self.directions
+            )
+        heappush(open_leaves, (-leaf.split[0], leaf.node, leaf))
+
+    def _children(self, leaf, node, slot):
+        """Part the samples of a leaf by its best split."""
+        _, feature, where_true = leaf.split
+        n_true = self.sums.part(feature, leaf.first, leaf.end)
+        middle, low, high = leaf.first + n_true, leaf.low, leaf.high
+        where_false = tuple(a - b for a, b in zip(leaf.total, where_true, strict=True))
+        negative = Leaf(node, middle, leaf.end, leaf.slot, where_false, low, high)
+        positive = Leaf(node + 1, leaf.first, middle, leaf.slot, where_true, low, high)
+        direction = self.directions[feature]
+        if direction:
+            # Everything below keeps to its side of the middle of both values.
+            border = (
+                self.sums.value(where_true, low, high)
+                + self.sums.value(where_false, low, high)
+            ) / 2
+            upper, lower = (positive, negative)[:: int(direction)]
+            upper.low, lower.high = border, border
+        smaller = min(negative, positive, key=lambda child: child.end - child.first)
+        smaller.slot = slot
+        return negative, positive
+
+    def _sum_children(self, leaf, negative, positive, is_last):
+        """Add up the smaller child; the larger one is what it leaves of the parent."""
+        least = 2 * self.params.min_samples_leaf
+        if is_last or max(child.end - child.first for child in (negative, positive)) < (
+            least
+        ):
+            return
+        smaller, larger = negative, positive
+        if smaller.slot == leaf.slot:
+            smaller, larger = larger, smaller
+        self._add(smaller)
+        self.sums.subtract(larger.slot, smaller.slot)
+
+    def _tree(self, n_nodes, splits, leaves):
+        features = np.full(n_nodes, -1, dtype=np.int32)
+        children = np.zeros((n_nodes, 2), dtype=np.int32)
+        values, gains = np.zeros((2, n_nodes))
+        for node, (feature, first_child, gain) in splits.items():
+            features[node], children[node] = feature, (first_child, first_child + 1)
+            gains[node] = gain
+        for leaf in leaves:
+            values[leaf.node] = self.sums.value(leaf.total, leaf.low, leaf.high)
+        return Trees(features, children, values, gains, np.zeros(1, dtype=np.int32))

@@ -1,0 +1,267 @@
+"""Boosted trees: their growth by definition, their losses, and what they promise."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.boosting import grow_by_definition
+from scipy import sparse
+from sklearn.metrics import log_loss
+
+from sklboolean import (
+    BooleanGradientBoostingClassifier,
+    BooleanGradientBoostingRegressor,
+)
+from sklboolean._core.bits import pack_dense
+from sklboolean.boosting import _tree_growth
+from sklboolean.boosting._bit_blocks import BitBlocks
+from sklboolean.boosting._tree_growth import GrowthParams, TreeGrower
+from sklboolean.boosting._tree_losses import (
+    LogisticLoss,
+    PoissonLoss,
+    QuantileLoss,
+    SoftmaxLoss,
+    SquaredLoss,
+)
+from sklboolean.io import BitTable
+
+PLAIN = {"max_iter": 12, "n_iter_no_change": None, "random_state": 0}
+
+
+def samples(n_samples=400, n_features=8, n_classes=2, seed=0):
+    """Random bits and labels that follow from four of them, with noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n_samples, n_features), dtype=np.uint8)
+    score = 2 * (X[:, 0] & X[:, 1]) + X[:, 2] - (X[:, 1] & X[:, 3])
+    y = (score + rng.normal(scale=0.5, size=n_samples) > 0.5).astype(int)
+    if n_classes > 2:
+        y = (score + rng.integers(0, 2, n_samples)) % n_classes
+    return X, y
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_codes_of_blocks_tell_the_bits(seed):
+    rng = np.random.default_rng(seed)
+    n_samples, n_features = rng.integers(1, 300), rng.integers(1, 90)
+    share = rng.choice([0.01, 0.5, 0.9])
+    bits = rng.random((n_samples, n_features)) < share
+    if rng.integers(2):  # thresholds of one number
+        bits = rng.random(n_samples)[:, None] <= np.sort(rng.random(n_features))
+    blocks = BitBlocks.of(pack_dense(bits.astype(np.uint8)), n_features)
+    for j in range(n_features):
+        codes = blocks.codes[:, blocks.block_of_feature[j]]
+        np.testing.assert_array_equal(blocks.is_true[j][codes], bits[:, j])
+    assert np.diff(blocks.starts).max() <= 256
+    # A code lists the features that are true there, or of inverted ones the others.
+    for b, code in {(b, c) for row in blocks.codes[:5] for b, c in enumerate(row)}:
+        number = blocks.starts[b] + code
+        listed = blocks.listed[blocks.indptr[number] : blocks.indptr[number + 1]]
+        expected = [
+            j
+            for j in np.flatnonzero(blocks.block_of_feature == b)
+            if blocks.is_true[j, code] != blocks.inverted[j]
+        ]
+        assert listed.tolist() == expected
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=40, deadline=None)
+def test_growth_is_that_of_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    n_samples, n_features = int(rng.integers(2, 60)), int(rng.integers(1, 9))
+    bits = rng.integers(0, 2, (n_samples, n_features), dtype=np.uint8)
+    # Numbers of twelve binary digits are their own rounding.
+    slopes = rng.integers(-(2**12), 2**12, n_samples) / 2**10
+    curvatures = rng.integers(1, 2**12, n_samples) / 2**10
+    directions = rng.choice([-1, 0, 0, 1], n_features).astype(np.int8)
+    rules = {
+        "directions": directions.tolist(), "l2": Fraction(int(rng.integers(0, 3))),
+        "max_leaf_nodes": int(rng.integers(2, 9)),
+        "min_samples_leaf": int(rng.integers(1, 5)),
+    }  # fmt: skip
+    params = GrowthParams(
+        rules["max_leaf_nodes"], rules["min_samples_leaf"], float(rules["l2"]), 0.0
+    )
+    grower = TreeGrower(BitBlocks.of(pack_dense(bits), n_features), params, directions)
+    is_allowed = np.ones(n_features, dtype=np.uint8)
+    members = np.arange(n_samples, dtype=np.int32)
+    tree, _ = grower.grow(slopes, curvatures, is_allowed, members)
+    exact = [list(map(Fraction, numbers)) for numbers in (slopes, curvatures)]
+    values, splits = grow_by_definition(bits.tolist(), *exact, rules)
+    nodes = np.flatnonzero(tree.features >= 0)
+    assert sorted(splits) == list(zip(nodes, tree.features[nodes], strict=True))
+    scores = np.zeros((n_samples, 1))
+    tree.add_scores(pack_dense(bits), scores)
+    np.testing.assert_allclose(scores[:, 0], np.array(values, dtype=float), rtol=1e-12)
+
+
+LOSSES = [LogisticLoss(), SoftmaxLoss(4), SquaredLoss()]
+LOSSES += [QuantileLoss(0.3), PoissonLoss()]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_slopes_and_starts_are_those_of_the_loss(loss):
+    rng = np.random.default_rng(0)
+    K, weights = loss.n_outputs, rng.random(50) + 0.1
+    targets = rng.integers(0, max(K, 2), 50) if K > 1 else rng.integers(0, 2, 50) * 1.0
+    scores, step = rng.normal(size=(50, K)), 1e-6
+    slopes, curvatures = loss.derivatives(targets, scores)
+    for k in range(K):
+        move = step * np.eye(K)[k]
+        ahead, behind = scores + move, scores - move
+        rise = loss.values(targets, ahead) - loss.values(targets, behind)
+        np.testing.assert_allclose(slopes[:, k], rise / (2 * step), atol=1e-6)
+        bend = (
+            loss.derivatives(targets, ahead)[0] - loss.derivatives(targets, behind)[0]
+        )
+        assert (curvatures[:, k] >= bend[:, k] / (2 * step) - 1e-6).all()
+    start = loss.start(targets, weights)
+
+    def mean_loss(constant):
+        return np.average(
+            loss.values(targets, np.tile(constant, (50, 1))), weights=weights
+        )
+
+    for change in 0.05 * rng.normal(size=(30, K)):
+        assert mean_loss(start) <= mean_loss(start + change) + 1e-12
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_formula_is_the_model(n_classes):
+    X, y = samples(n_classes=n_classes)
+    model = BooleanGradientBoostingClassifier(**PLAIN).fit(X, y)
+    formula = model._formula()
+    assert len(set(formula.terms)) == len(formula.terms)
+    scores = model.decision_function(X).reshape(len(X), -1)
+    np.testing.assert_allclose(formula.scores(X.astype(bool)), scores, atol=1e-12)
+    np.testing.assert_array_equal(formula.predict(X.astype(bool)), model.predict(X))
+
+
+def test_sparse_bits_tables_and_threads_give_the_same_model(tmp_path, monkeypatch):
+    X, y = samples(n_features=70)
+    model = BooleanGradientBoostingClassifier(
+        **PLAIN | {"max_iter": 3, "n_iter_no_change": 3}
+    )
+    expected = model.fit(X, y).decision_function(X)
+    table = BitTable.write(tmp_path / "bits", [(X, y)])
+    monkeypatch.setattr(_tree_growth, "MANY", 16)
+    for data in (sparse.csr_array(X), table):
+        again = model.set_params(n_jobs=3).fit(data, y)
+        np.testing.assert_array_equal(again.decision_function(X), expected)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=10, deadline=None)
+def test_directions_hold_in_every_sample(seed):
+    rng = np.random.default_rng(seed)
+    X, y = samples(200, 6, seed=seed)
+    directions = rng.choice([-1, 0, 1], 6)
+    model = BooleanGradientBoostingClassifier(
+        monotonic_cst=directions, min_samples_leaf=1, **PLAIN
+    ).fit(X, y)
+    everything = np.array(list(product([0, 1], repeat=6)), dtype=np.uint8)
+    scores = model.decision_function(everything)
+    for j, direction in enumerate(directions):
+        without = everything[everything[:, j] == 0]
+        raised = without.copy()
+        raised[:, j] = 1
+        number = without @ (1 << np.arange(5, -1, -1))
+        change = scores[number + (1 << (5 - j))] - scores[number]
+        assert (direction * change >= -1e-12).all()
+
+
+def test_directions_have_names():
+    import pandas as pd
+
+    X, y = samples()
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    by_name = BooleanGradientBoostingRegressor(monotonic_cst={"c": -1}, **PLAIN)
+    by_place = BooleanGradientBoostingRegressor(
+        monotonic_cst=[0, 0, -1] + 5 * [0], **PLAIN
+    )
+    predicted = by_name.fit(frame, y).predict(frame)
+    np.testing.assert_array_equal(predicted, by_place.fit(X, y).predict(X))
+    with pytest.raises(ValueError, match="monotonic_cst names 'z', which is no column"):
+        by_name.set_params(monotonic_cst={"z": 1}).fit(frame, y)
+
+
+def test_the_kept_trees_have_the_least_held_out_loss():
+    X, y = samples(600)
+    model = BooleanGradientBoostingClassifier(0.3, random_state=0).fit(X, y)
+    losses = model.validation_loss_
+    assert model.n_iter_ == losses.argmin() + 1 < len(losses) < 1000
+    assert log_loss(y, model.predict_proba(X)) < losses[0]
+
+
+def test_weights_are_copies():
+    X, y = samples()
+    weights = np.random.default_rng(0).integers(0, 4, len(y))
+    options = PLAIN | {"max_features": 1.0, "min_samples_leaf": 1}
+    for model in (
+        BooleanGradientBoostingClassifier(**options),
+        BooleanGradientBoostingRegressor("absolute_error", **options),
+    ):
+        scores = model.fit(X, y, weights).predict(X)
+        copies = np.repeat(np.arange(len(y)), weights)
+        np.testing.assert_allclose(model.fit(X[copies], y[copies]).predict(X), scores)
+
+
+def test_losses_of_numbers_have_their_meaning():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (1500, 4), dtype=np.uint8)
+    y = rng.poisson(np.exp(X[:, 0] + 0.5 * X[:, 1])).astype(float)
+    poisson = BooleanGradientBoostingRegressor("poisson", random_state=0).fit(X, y)
+    means = np.exp(X[:, 0] + 0.5 * X[:, 1])
+    assert np.abs(poisson.predict(X) / means - 1).max() < 0.15
+    upper = BooleanGradientBoostingRegressor("quantile", quantile=0.9, random_state=0)
+    assert 0.85 < np.mean(y <= upper.fit(X, y).predict(X)) < 0.99
+    with pytest.raises(ValueError, match="loss='poisson'"):
+        poisson.to_sql()
+
+
+def test_huge_and_constant_targets_stay_finite():
+    X, y = samples()
+    for targets in (np.full(len(y), 3.0), y * 1e300, y * 1e-300):
+        model = BooleanGradientBoostingRegressor(**PLAIN).fit(X, targets)
+        assert np.isfinite(model.predict(X)).all()
+    counts = np.where(X[:, 0] == 1, 1e9, 0.0)
+    model = BooleanGradientBoostingRegressor("poisson", **PLAIN).fit(X, counts)
+    assert np.isfinite(model.predict(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"max_leaf_nodes": 1}, "max_leaf_nodes"),
+        ({"max_features": 1.5}, "max_features is the share"),
+        ({"validation_fraction": 1.0}, "validation_fraction must be above 0"),
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"monotonic_cst": [1]}, "monotonic_cst has 1 entries, and X has 8 features"),
+        ({"monotonic_cst": [2] * 8}, "monotonic_cst must hold -1, 0 and 1"),
+    ],
+)
+def test_wrong_parameters_are_named(params, message):
+    X, y = samples()
+    for kind in (BooleanGradientBoostingClassifier, BooleanGradientBoostingRegressor):
+        with pytest.raises(ValueError, match=message):
+            kind(**params).fit(X, y)
+
+
+def test_damaged_trees_are_errors():
+    X, y = samples()
+    model = BooleanGradientBoostingRegressor(**PLAIN).fit(X, y)
+    for name, place, value in (
+        ("features", 0, 99),
+        ("children", 0, 0),
+        ("roots", 0, 10**6),
+    ):
+        array = getattr(model._trees, name)
+        before = array[place].copy()
+        array[place] = value
+        with pytest.raises(ValueError, match="damaged"):
+            model.predict(X)
+        array[place] = before
