@@ -226,4 +226,5 @@ class BooleanGradientBoostingClassifier(
         labels : ndarray of shape (n_samples,)
             The most probable class.
         """
-        return labels_of(self.classes_, predicted_codes(self._scores(X)))
+        codes = predicted_codes(self._scores(X))
+        return labels_of(self.classes_, codes)

@@ -157,7 +157,12 @@ class TreeGrower:
 
     def __init__(self, blocks, params, directions):
         self.blocks, self.params, self.directions = blocks, params, directions
-        self.sums = LeafSums(blocks, params.max_leaf_nodes)
+        n_samples, n_features = len(blocks.codes), len(blocks.inverted)
+        shape = params.max_leaf_nodes, int(blocks.starts[-1]), 2
+        self.slots = np.empty(shape, dtype=np.int64)
+        by_feature = np.empty((n_features, 2), dtype=np.int64)
+        others = np.empty(n_samples, dtype=np.int32)
+        self.sums = LeafSums(blocks, self.slots, by_feature, others)
 
     def grow(self, slopes, curvatures, is_allowed, members, bound=np.inf):
         """Grow a tree.
@@ -222,7 +227,7 @@ class TreeGrower:
 
     def _add(self, leaf):
         """Add up the samples of a leaf, on several threads where they are many."""
-        n_samples, slot = leaf.end - leaf.first, self.sums.slot(leaf.slot)
+        n_samples, slot = leaf.end - leaf.first, self.slots[leaf.slot]
         if n_samples < MANY or self.params.n_jobs == 1:
             self.sums.add(leaf.first, leaf.end, slot)
             return

@@ -7,8 +7,6 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memset
 
-import numpy as np
-
 from sklboolean._core._checks cimport require, sklb_all_below
 from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
@@ -61,8 +59,10 @@ cdef class LeafSums:
     Parameters
     ----------
     blocks : BitBlocks
-    n_slots : int
-        Leaves whose sums are kept.
+    sums : ndarray of shape (n_slots, n_codes, 2), int64
+        Room for the sums of so many leaves: slopes, and curvatures with counts.
+    by_feature : ndarray of shape (n_features, 2), int64
+    others : ndarray of shape (n_samples,), int32
     """
     cdef:
         const uint8_t[:, ::1] codes
@@ -76,14 +76,13 @@ cdef class LeafSums:
         int32_t[::1] members, others
         sklb_split_rules rules
 
-    def __init__(self, blocks, int64_t n_slots):
+    def __init__(self, blocks, int64_t[:, :, ::1] sums, int64_t[:, ::1] by_feature,
+                 int32_t[::1] others):
         self.codes, self.starts = blocks.codes, blocks.starts
         self.block_of_feature, self.is_true = blocks.block_of_feature, blocks.is_true
         self.indptr, self.listed = blocks.indptr, blocks.listed
         self.inverted = blocks.inverted
-        self.sums = np.empty((n_slots, blocks.starts[-1], 2), dtype=np.int64)
-        self.by_feature = np.empty((len(blocks.inverted), 2), dtype=np.int64)
-        self.others = np.empty(len(blocks.codes), dtype=np.int32)
+        self.sums, self.by_feature, self.others = sums, by_feature, others
 
     def begin(self, int32_t[::1] members, const int32_t[:, ::1] derivatives, units,
               int shift, double l2, int64_t least_samples, double least_curvature):
@@ -102,10 +101,6 @@ cdef class LeafSums:
                 sklb_add_samples(&self.codes[0, 0], self.codes.shape[1], &self.starts[0],
                                  &self.members[first], end - first, &self.derivatives[0, 0],
                                  self.rules.shift, <sklb_sum *> &sums[0, 0])
-
-    def slot(self, int64_t slot):
-        """Return the sums of a slot, an array of shape (n_codes, 2)."""
-        return np.asarray(self.sums[slot])
 
     def subtract(self, int64_t slot, int64_t other):
         """Subtract the sums of another slot."""

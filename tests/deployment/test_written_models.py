@@ -10,12 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from databases import DATABASES, query
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.naive_bayes import BernoulliNB
 
 from sklboolean import (
     AveragedPerceptron,
     BooleanEncoder,
+    BooleanGradientBoostingClassifier,
+    BooleanGradientBoostingRegressor,
     BooleanStump,
     BoostByMajority,
     ConjunctionClassifier,
@@ -43,6 +45,7 @@ BINARY = [
     ConjunctionLogisticRegression(C=1.0),
     ConjunctionClassifier(),
     ConjunctionClassifier(target="disjunction"),
+    BooleanGradientBoostingClassifier(max_iter=5, random_state=0),
 ]
 SEVERAL = [
     AveragedPerceptron(random_state=0),
@@ -56,11 +59,13 @@ SEVERAL = [
     ),
     RuleClassifier(random_state=0),
     ConjunctionLogisticRegression(C=1.0),
+    BooleanGradientBoostingClassifier(max_iter=3, random_state=0),
 ]
 NAMES = ['a"b', "c'd", "select", "x; DROP TABLE t", "ü", "line\nbreak", "%s", "/*"]
 LABELS = {2: ["it's", '"no"\\'], 3: ["b\n*/", "ä", "zz??/"]}
 CASES = [(model, 2) for model in BINARY] + [(model, 3) for model in SEVERAL]
 CASES.append((ConjunctionRegressor(C=0.1), 0))
+CASES.append((BooleanGradientBoostingRegressor(max_iter=5, random_state=0), 0))
 
 
 def data(n_classes, seed, n_samples=120):
@@ -86,7 +91,10 @@ def fitted(number):
     outputs = {"label": model.predict(X).tolist()}
     if hasattr(model, "predict_proba"):
         outputs["proba"] = model.predict_proba(X)
-    if isinstance(model, ConjunctionRegressor):
+    if isinstance(model, BooleanGradientBoostingRegressor):
+        # Its formula adds up equal conjunctions of several trees first.
+        outputs["label"] = model.predict(X)
+    if is_regressor(model):
         outputs["score"] = model.predict(X)[:, None]
     elif hasattr(model, "decision_function") and not isinstance(
         model, ConjunctionClassifier
