@@ -48,9 +48,14 @@ class Progress:
         The user's data, for callbacks.
     every : int
         With ``verbose=1`` only each step of so many prints a line.
+    name : str or None
+        What begins a line; None: the class of the estimator.
     """
 
-    def __init__(self, estimator, unit, n_steps=None, X=None, y=None, *, every=1):
+    def __init__(
+        self, estimator, unit, n_steps=None, X=None, y=None, *, every=1, name=None
+    ):
+        self.name = name or type(estimator).__name__
         self.estimator, self.unit, self.n_steps = estimator, unit, n_steps
         self.every = every if estimator.verbose == 1 else 1
         self.prints = bool(estimator.verbose)
@@ -91,7 +96,7 @@ class Progress:
         if self.prints and self.n_done % self.every == 0:
             of_all = f" of {self.n_steps}" if self.n_steps else ""
             print(
-                f"[{type(self.estimator).__name__}] {self.unit} {self.n_done}{of_all}, "
+                f"[{self.name}] {self.unit} {self.n_done}{of_all}, "
                 f"{perf_counter() - self.start:.1f} s: {text()}"
             )
         if self.context is None:

@@ -1,18 +1,9 @@
 """BitTable: Boolean features on disk, a bit each, read where they are needed."""
 
-# The file, little-endian, from its beginning:
-#
-# 1. words, uint64 of shape (n_samples, n_words), as `bits.py` lays them out;
-# 2. the labels, if any: int64 codes into the list of labels, or float64 numbers;
-# 3. the weights, if any: float64;
-# 4. the header, JSON: the shape, names, labels, and for each section dtype, start,
-#    length and checksum;
-# 5. the footer: length and checksum of the header, and MAGIC.
-#
-# It is written in one pass: words go to the file itself, the other sections to files
-# beside it that are appended at the end. The file gets its name when it is complete, so
-# there is no half a table. A journal notes after each batch what a later run may rely
-# on.
+# The file, which `_header.py` describes, is written in one pass to a draft
+# (`_draft.py`): words go to the file itself, the other sections to files beside it that
+# are appended at the end. The file gets its name when it is complete, so there is no
+# half a table. A journal notes after each batch what a later run may rely on.
 
 import json
 import os
@@ -21,7 +12,7 @@ import weakref
 import zlib
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -31,25 +22,24 @@ from sklboolean._core.bits import PackedBits, pack_dense, unpack_words
 from sklboolean._core.labels import encode_classes, plain_labels
 from sklboolean._core.memory import as_bytes
 from sklboolean._core.parameters import check_integer, check_real
+from sklboolean._core.progress import Progress
 from sklboolean._core.validation import (
     KEPT_DTYPES,
     check_array_strict,
     check_labelled,
 )
 from sklboolean._core.weights import check_sample_weight
+from sklboolean.io._draft import IS_WINDOWS, Draft, as_path
+from sklboolean.io._header import FIELDS, PARTS, lay_out, read_header, write_header
 from sklboolean.io._sources import (
     BATCH_SIZE,
     as_frame,
     can_be_read_again,
     open_batches,
+    select_columns,
 )
 
-MAGIC = b"SKLBITS1"
-FOOTER = 8 + 4 + len(MAGIC)  # length and checksum of the header
 CHUNK = 2**24
-NOTED = "shape", "names", "parts", "first"  # what a run that continues needs
-# Ends of the names of the files that hold the parts of an unfinished table.
-PARTS = {"words": "", "y": ".y", "sample_weight": ".sample_weight"}
 
 
 class BitTable(PackedBits):
@@ -68,7 +58,8 @@ class BitTable(PackedBits):
         A file that `write` made.
     verify : bool, default=True
         Whether to read the whole file once and compare its checksums. False opens large
-        files at once; a truncated file is still an error.
+        files at once, and compares that of the labels when they are read first. A
+        truncated file and an impossible header are errors in any case.
     memory_limit : int, str or None, default=None
         Bytes that a fit to the table, or to a part of it, may take, the mapped file
         included and Python excluded: a number, or a text such as "2 GB". A fit that may
@@ -113,11 +104,18 @@ class BitTable(PackedBits):
     """
 
     def __init__(self, path, *, verify=True, memory_limit=None):
-        self.path, self.memory_limit = Path(path), memory_limit
+        self.path, self.memory_limit = as_path(path, "path"), memory_limit
+        if self.path.exists() and not self.path.is_file():  # a FIFO would wait
+            raise self._damage("it is no regular file")
+        # Maps and checksums read this file, also where the path gets another one.
+        self._file = self.path.open("rb")
+        weakref.finalize(self, self._file.close)
         # The end is read first: it tells whether the file is whole, and where the rest
         # is.
-        size = self.path.stat().st_size
-        header = self._read_header(size)
+        try:
+            header = read_header(self._file)
+        except ValueError as error:
+            raise self._damage(error) from error
         self.n_samples, self.n_features = header["shape"]
         names = header["feature_names"]
         self.feature_names = None if names is None else np.array(names, dtype=object)
@@ -125,10 +123,7 @@ class BitTable(PackedBits):
         # In the order in which they came, as the codes count them.
         self._labels = None if header["labels"] is None else as_labels(header["labels"])
         self.classes = None if self._labels is None else np.sort(self._labels)
-        self._parts = header["parts"]
-        # Maps and checksums read this file, also where the path gets another one.
-        self._file = self.path.open("rb")  # stays this one where the path is replaced
-        weakref.finalize(self, self._file.close)
+        self._parts, self._has_checked_labels = header["parts"], False
         self.words, self.sample_weight = self._words(), self._part("sample_weight")
         if verify:
             self.verify()
@@ -149,9 +144,21 @@ class BitTable(PackedBits):
 
     def _read_labels(self, samples):
         y = self._part("y")
-        if y is None or self._labels is None:
-            return y if y is None else y[samples]
-        return self._labels[y[samples]]
+        if y is None:
+            return None
+        if not self._has_checked_labels:
+            self._check_labels(y)
+        return y[samples] if self._labels is None else self._labels[y[samples]]
+
+    def _check_labels(self, y):
+        """Refuse damaged labels, also where the table was opened without `verify`."""
+        section = self._parts["y"]
+        is_sound = zlib.crc32(y.astype(section["dtype"])) == section["checksum"]
+        if self._labels is not None:  # each label occurs
+            is_sound &= y.min() == 0 and y.max() == len(self._labels) - 1
+        if not is_sound:
+            raise self._damage("its labels are damaged")
+        self._has_checked_labels = True
 
     def _words(self):
         return self._part("words").reshape(self.n_samples, -1)
@@ -165,24 +172,6 @@ class BitTable(PackedBits):
         options = {"verify": False, "memory_limit": self.memory_limit}
         # Another process may have another working directory.
         return partial(BitTable, **options), (self.path.resolve(),)
-
-    def _read_header(self, size):
-        """Read the header at the end of the file; what is damaged is an error."""
-        with self.path.open("rb") as file:
-            file.seek(max(0, size - FOOTER))
-            footer = file.read(FOOTER)
-            length = int.from_bytes(footer[:8], "little")
-            is_whole = len(footer) == FOOTER and footer.endswith(MAGIC)
-            if not is_whole or length + FOOTER > size:
-                raise self._damage("its end is missing")
-            file.seek(size - FOOTER - length)
-            header = file.read(length)
-        if zlib.crc32(header) != int.from_bytes(footer[8:12], "little"):
-            raise self._damage("its header is damaged")
-        header = json.loads(header)
-        if header["size"] != size:
-            raise self._damage(f"it has {size} bytes instead of {header['size']}")
-        return header
 
     def _damage(self, what):
         return ValueError(
@@ -201,6 +190,11 @@ class BitTable(PackedBits):
             self._file.seek(section["start"])
             if checksum(self._file, section["n_bytes"]) != section["checksum"]:
                 raise self._damage(f"its {name} are damaged")
+        n_last = self.n_features % 64  # bits of the last word; the others are 0
+        if n_last and np.bitwise_or.reduce(self._words()[:, -1]) >> np.uint64(n_last):
+            raise self._damage("its words are damaged")
+        if "y" in self._parts:
+            self._check_labels(self._part("y"))
 
     def _map(self):
         """Map the file anew: what is read leaves memory with the array."""
@@ -243,28 +237,34 @@ class BitTable(PackedBits):
     @classmethod
     def write(
         cls, path, source, *, encoder=None, label=None, weight=None, binarize=0.0,
-        batch_size=BATCH_SIZE, resume=False,
+        batch_size=BATCH_SIZE, resume=False, verbose=0,
     ) -> "BitTable":  # fmt: skip
         """Write a table in one pass over batches, and open it.
 
-        The file has its name only when it is complete. Until then files beside it, of
-        the same name and ``.partial``, hold what is done.
+        The file has its name only when it is complete. Until then a folder beside it,
+        of the same name and ``.partial``, holds what is done. Several runs may write
+        one path: each returns its own table, and the file is that of the last one.
 
         Parameters
         ----------
         path : str or Path
-            The file to write; an earlier one is replaced.
+            The file to write, on a local disk. An earlier file is replaced and its mode
+            is kept; a link, a folder and a device are refused.
         source : path, table or iterable
-            A .parquet or .csv file, a pandas frame, a data set of pyarrow, or an object
-            with the Arrow stream interface, such as tables, readers, frames of polars
-            and relations of DuckDB; files and data sets need pyarrow. A lazy frame of
-            polars, a frame of Dask, or a tuple of frames or arrays of Dask. Or an
-            iterable of batches: files, tables, arrays, or tuples (X, y) and (X, y,
-            sample_weight). Empty texts in .csv files are missing values.
+            A .parquet, .csv, .csv.gz, .csv.bz2 or .csv.zst file, a pandas frame, a data
+            set of pyarrow, or an object with the Arrow stream interface, such as
+            tables, readers, frames of polars and relations of DuckDB; files and data
+            sets need pyarrow. A file in an object store is a URI such as
+            "s3://bucket/data.parquet", or a pair of a file system of pyarrow or fsspec
+            and a path. A lazy frame of polars, a frame of Dask, or a tuple of frames or
+            arrays of Dask. Or an iterable of batches: files, tables, arrays, or tuples
+            (X, y) and (X, y, sample_weight). In a .csv file empty texts are missing
+            values, and words such as NA and null only in columns of numbers.
         encoder : transformer or None, default=None
             Makes the Boolean features, for example a `BooleanEncoder`. One that is not
             fitted is fitted by ``fit_partitions`` in a pass of its own, so the source
-            must be one that can be read twice. None: X holds numbers.
+            must be one that can be read twice. A fitted one takes its columns by their
+            names, and others are left out. None: X holds numbers.
         label, weight : str or None, default=None
             Columns of tables that hold labels and weights. Labels are text, Booleans or
             integers, or real numbers for regressors.
@@ -276,7 +276,10 @@ class BitTable(PackedBits):
             Whether to keep what is done when the run fails or is killed, and to
             continue such a run. It must have had the same source, encoder, labels,
             weights and ``batch_size``. The first batch is encoded again to check this;
-            the others that were done are only read.
+            the others that were done are only read. Only one run at a time continues a
+            path.
+        verbose : int, default=0
+            1 prints a line for each batch.
 
         Returns
         -------
@@ -286,45 +289,39 @@ class BitTable(PackedBits):
         ------
         ValueError
             For batches of other columns, for labels and weights of only some batches,
-            for data that cannot be encoded, for files that cannot be read, and for a
-            run to continue that had another source or encoder, or whose files are
-            damaged.
+            for data that cannot be encoded, for files and stores that cannot be read,
+            for a path that is no regular file, and for a run to continue that had
+            another source or encoder, that still runs, or whose files are damaged.
         """
         check_integer(batch_size, "batch_size", 1)
         if binarize is not None:
             check_real(binarize, "binarize")
-        if encoder is not None and not is_fitted(encoder):
-            fit_encoder(encoder, source, label, weight, batch_size)
-        # One file for each section until the end, then one.
-        writer, path = _Writer(encoder, binarize), Path(path)
-        files = {
-            name: path.with_name(f"{path.name}.partial{end}")
-            for name, end in PARTS.items()
-        }
-        journal = path.with_name(f"{path.name}.partial.json")
-        is_resumed = resume and journal.exists()
-        if is_resumed:
-            writer.read_journal(journal, files)
-        try:
-            with ExitStack() as stack:
-                spools = {
-                    name: stack.enter_context(file.open("a+b" if is_resumed else "w+b"))
-                    for name, file in files.items()
-                }
-                writer.truncate(spools)
-                batches = open_batches(source, label, weight, batch_size)
-                for batch in writer.batches_to_do(batches):
-                    for name, array in writer.pack(*batch).items():
-                        writer.add(name, array, spools[name])
-                    if resume:
-                        writer.write_journal(journal, spools)
-                writer.finish(spools)
-            os.replace(files["words"], path)
-            resume = False
-        finally:
-            for file in () if resume else (*files.values(), journal):
-                file.unlink(missing_ok=True)
-        return cls(path, verify=False)
+        writer = _Writer(encoder, binarize)
+        start = partial(Progress, SimpleNamespace(verbose=verbose), name=cls.__name__)
+        with Draft(path, "path", resume=resume) as draft, ExitStack() as stack:
+            if encoder is not None and not is_fitted(encoder):
+                progress = start("batch to fit the encoder")
+                fit_encoder(encoder, source, label, weight, batch_size, progress)
+            writer.read_journal(draft)
+            # One file for each section until the end, then one.
+            spools = {name: stack.enter_context(draft.open(name)) for name in PARTS}
+            writer.truncate(spools)
+            progress = start("batch")
+            batches = open_batches(source, label, weight, batch_size)
+            for batch in writer.batches_to_do(batches):
+                for name, array in writer.pack(*batch).items():
+                    writer.add(name, array, spools[name])
+                if resume:
+                    writer.write_journal(draft, spools)
+                progress.step(lambda: f"{writer.shape[0]} samples")
+            writer.finish(spools)
+            stack.close()
+            # It is opened first, as another run may replace it at once.
+            table = None if IS_WINDOWS else cls(draft.folder / "words", verify=False)
+            draft.complete("words")
+        table = table or cls(draft.target, verify=False)
+        table.path = draft.target
+        return table
 
 
 def is_fitted(encoder):
@@ -342,7 +339,7 @@ def is_fitted(encoder):
     return True
 
 
-def fit_encoder(encoder, source, label, weight, batch_size):
+def fit_encoder(encoder, source, label, weight, batch_size, progress):
     """Fit an encoder to all batches of a source, which must not be used up by it."""
     if not can_be_read_again(source):
         raise ValueError(
@@ -355,8 +352,13 @@ def fit_encoder(encoder, source, label, weight, batch_size):
             f"{type(encoder).__name__} is not fitted, and has no fit_partitions that "
             "fits it in batches. Fit it first."
         )
-    batches = open_batches(source, label, weight, batch_size)
-    encoder.fit_partitions(X for X, _, _ in batches)
+
+    def read():
+        for X, _, _ in open_batches(source, label, weight, batch_size):
+            yield X
+            progress.step(lambda: "read")
+
+    encoder.fit_partitions(read())
 
 
 def checksum(file, n_bytes):
@@ -382,40 +384,56 @@ class _Writer:
 
     def __init__(self, encoder, binarize):
         self.encoder, self.binarize = encoder, binarize
-        self.shape, self.names, self.codes, self.parts = None, None, {}, {}
+        self.shape, self.names, self.codes, self.checksums = None, None, {}, {}
         self.first = None  # checksum of the first batch
 
-    def write_journal(self, journal, spools):
+    def write_journal(self, draft, spools):
         """Note what the files hold, for a run that continues this one."""
         for spool in spools.values():
             spool.flush()
-        state = {name: getattr(self, name) for name in NOTED}
-        draft = journal.with_suffix(".new")
-        draft.write_text(json.dumps(state | {"labels": [*self.codes]}))
-        os.replace(draft, journal)
+        state = json.dumps([self.header(), self.first])
+        note = draft.journal.with_suffix(".new")
+        note.write_text(json.dumps([state, zlib.crc32(state.encode())]))
+        os.replace(note, draft.journal)
 
-    def read_journal(self, journal, files):
+    def read_journal(self, draft):
         """Continue from what a run that was cut off had noted, if it is all there."""
+        if not draft.journal.exists():
+            return
         damage = ValueError(
-            f"{journal} and the files beside it are damaged, so the run cannot be "
-            "continued. Write the table anew with resume=False."
+            f"{draft.journal} and the files beside it are damaged, so the run cannot "
+            "be continued. Write the table anew with resume=False."
         )
         try:
-            noted = json.loads(journal.read_text())
-            state = {name: noted[name] for name in NOTED}
-            codes = {label: k for k, label in enumerate(noted["labels"])}
-            for name, section in state["parts"].items():
-                with files[name].open("rb") as file:
-                    if checksum(file, section["n_bytes"]) != section["checksum"]:
-                        raise damage
-        except (ValueError, LookupError, TypeError, AttributeError, OSError) as error:
+            state, crc = json.loads(draft.journal.read_text())
+            is_sound = zlib.crc32(state.encode()) == crc
+        except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise damage from error
-        vars(self).update(state, codes=codes)
+        if not is_sound:
+            raise damage
+        header, self.first = json.loads(state)
+        self.shape, self.names = header["shape"], header["feature_names"]
+        self.codes = {label: k for k, label in enumerate(header["labels"] or [])}
+        for name, section in header["parts"].items():
+            with draft.open(name) as file:
+                if checksum(file, section["n_bytes"]) != section["checksum"]:
+                    raise damage
+            self.checksums[name] = section["checksum"]
+
+    def header(self):
+        """State what is written, with the place that each part will have."""
+        groups = getattr(self.encoder, "feature_groups_", None)
+        groups = None if groups is None else [str(group) for group in groups]
+        labels = [*self.codes] or None
+        parts = lay_out(self.shape, labels, self.checksums)
+        values = self.shape, self.names, groups, labels, parts, 0
+        return dict(zip(FIELDS, values, strict=True))
 
     def truncate(self, spools):
         """Drop what was written after the last note."""
+        sections = self.header()["parts"] if self.checksums else {}
         for name, spool in spools.items():
-            spool.truncate(self.parts[name]["n_bytes"] if name in self.parts else 0)
+            spool.truncate(sections[name]["n_bytes"] if name in sections else 0)
             spool.seek(0, os.SEEK_END)
 
     def batches_to_do(self, batches):
@@ -457,7 +475,7 @@ class _Writer:
         if sample_weight is not None:
             weights = check_sample_weight(sample_weight, n_samples)
             arrays["sample_weight"] = weights.astype("<f8", copy=False)
-        if self.shape[0] and arrays.keys() != self.parts.keys():
+        if self.shape[0] and arrays.keys() != self.checksums.keys():
             raise ValueError("All batches must have labels and weights, or none.")
         if any(len(array) != n_samples for array in arrays.values()):
             raise ValueError("X and y of a batch differ in length.")
@@ -472,6 +490,7 @@ class _Writer:
         """Return the features of a batch as an array, and their names."""
         names = getattr(X, "column_names", getattr(X, "columns", None))
         if self.encoder is not None:
+            X = select_columns(X, getattr(self.encoder, "feature_names_in_", None))
             X, names = self.encoder.transform(X), self.encoder.get_feature_names_out()
             X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
         names = None if names is None else [str(name) for name in names]
@@ -489,6 +508,8 @@ class _Writer:
                 f"y of a batch must have one label for each sample; it has the shape "
                 f"{y.shape}."
             )
+        if "y" in self.checksums and bool(self.codes) == (y.dtype.kind == "f"):
+            raise ValueError("Labels must be real numbers in all batches, or in none.")
         if y.dtype.kind == "f":
             numbers = check_array_strict(y, "y", ensure_2d=False, dtype=np.float64)
             return numbers.astype("<f8", copy=False)
@@ -514,39 +535,17 @@ class _Writer:
 
     def add(self, name, array, file):
         """Append an array of a batch to its part."""
-        section = self.parts.setdefault(
-            name, {"dtype": array.dtype.str, "checksum": 0, "n_bytes": 0, "start": 0}
-        )
-        if section["dtype"] != array.dtype.str:
-            raise ValueError("Labels must be real numbers in all batches, or in none.")
         data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-        section["checksum"] = zlib.crc32(data, section["checksum"])
-        section["n_bytes"] += data.nbytes
+        self.checksums[name] = zlib.crc32(data, self.checksums.get(name, 0))
         file.write(data)
 
     def finish(self, spools):
         """Join the parts, and write the header behind them."""
         if self.shape is None:
             raise ValueError("source has no batch: give at least one sample.")
-        file = spools["words"]
-        for name, section in self.parts.items():
+        file, header = spools["words"], self.header()
+        for name in header["parts"]:
             if name != "words":
-                section["start"] = file.tell()
                 spools[name].seek(0)
                 shutil.copyfileobj(spools[name], file)
-        groups = getattr(self.encoder, "feature_groups_", None)
-        header = {
-            "shape": self.shape,
-            "feature_names": self.names,
-            "feature_groups": None if groups is None else [str(g) for g in groups],
-            "labels": [*self.codes] or None,
-            "parts": self.parts,
-        }
-        size = file.tell() + FOOTER
-        # The header states the size of the file, its own length included: reserve the
-        # digits.
-        length = len(json.dumps(header | {"size": 10**18}))
-        text = json.dumps(header | {"size": size + length}).encode()
-        text = text.ljust(length)
-        file.write(text + length.to_bytes(8, "little"))
-        file.write(zlib.crc32(text).to_bytes(4, "little") + MAGIC)
+        write_header(file, header)

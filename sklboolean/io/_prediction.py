@@ -1,25 +1,34 @@
 """Predictions of a fitted model in batches, from any source to a Parquet file."""
 
-# Batches are read, predicted and written one by one. The draft beside the target
+# Batches are read, predicted and written one by one to a draft (`_draft.py`), which
 # becomes the target when all is written; a failure leaves no file.
 
-import os
 import tracemalloc
-from pathlib import Path
+from contextlib import ExitStack
+from types import SimpleNamespace
 
 import numpy as np
 
 from sklboolean._core.bits import PackedBits
 from sklboolean._core.memory import as_bytes
 from sklboolean._core.parameters import check_integer
-from sklboolean.io._sources import BATCH_SIZE, as_frame, open_batches, take_column
+from sklboolean._core.progress import Progress
+from sklboolean.io._draft import Draft
+from sklboolean.io._sources import (
+    BATCH_SIZE,
+    as_frame,
+    open_batches,
+    select_columns,
+    take_column,
+)
 
 N_PROBE = 512  # samples of a prediction that measures memory
 
 
 def predict_to_parquet(
-    model, source, target, *, keep=(), batch_size=BATCH_SIZE, memory_limit=None
-) -> int:
+    model, source, target, *, keep=(), batch_size=BATCH_SIZE, memory_limit=None,
+    verbose=0,
+) -> int:  # fmt: skip
     """Predict in batches, and write the predictions to a Parquet file.
 
     The file has its name only when it is complete. It has the column ``prediction``
@@ -31,14 +40,16 @@ def predict_to_parquet(
     model : fitted estimator or pipeline
         For example a pipeline of `BooleanEncoder` and a classifier.
     source : path, table or iterable
-        A `BitTable`, or a source of tables or batches as `BitTable.write` takes it.
-        Labels and weights in batches are ignored. Tables of Arrow become data frames of
-        pandas.
+        A `BitTable`, or a source of tables or batches as `BitTable.write` takes it,
+        such as a file in an object store. A model that was fitted to a data frame takes
+        its columns by their names, and other columns are ignored. So are labels and
+        weights in batches. Tables of Arrow become data frames of pandas.
     target : str or Path
-        The file to write; an earlier one is replaced.
+        The file to write, on a local disk. An earlier file is replaced and its mode is
+        kept; a link, a folder and a device are refused.
     keep : sequence of str, default=()
-        Columns of tables, such as identifiers or labels, that are copied to the file
-        and that the model does not get.
+        Columns of tables, such as identifiers, labels or features, that are copied to
+        the file. A model that was fitted without names of columns does not get them.
     batch_size : int, default=65600
         Samples that are read and predicted at a time.
     memory_limit : int, str or None, default=None
@@ -46,6 +57,8 @@ def predict_to_parquet(
         that is read, from 2**20, or a text such as "500 MB". None: the limit of a
         `BitTable`, if it has one. Two small predictions measure what a sample takes,
         and `batch_size` is lowered so that half of the limit suffices.
+    verbose : int, default=0
+        1 prints a line for each batch.
 
     Returns
     -------
@@ -55,7 +68,8 @@ def predict_to_parquet(
     Raises
     ------
     ValueError
-        For a source without samples or without one of the columns, and for a model that
+        For a source without samples or without one of the columns, for files and stores
+        that cannot be read, for a target that is no regular file, and for a model that
         takes more than `memory_limit` for one sample.
 
     Examples
@@ -80,46 +94,47 @@ def predict_to_parquet(
     from pyarrow import parquet
 
     check_integer(batch_size, "batch_size", 1)
-    _check_arguments(model, source, Path(target), keep)
+    _check_arguments(model, source, keep)
     if memory_limit is None:
         memory_limit = getattr(source, "memory_limit", None)
     else:
         memory_limit = as_bytes(memory_limit)
-    target, n_samples, writer = Path(target), 0, None
-    draft = target.with_name(f"{target.name}.partial")
-    try:
-        for copied, X in _batches(source, keep, batch_size):
-            # The first batch tells what a sample takes.
-            if not n_samples and memory_limit is not None:
-                batch_size = min(batch_size, _samples_within(memory_limit, model, X))
-            for first in range(0, _count_samples(X), batch_size):
-                samples = slice(first, first + batch_size)
-                columns = _predict(model, _take_samples(X, samples))
-                _check_names(copied, columns)
-                of_data = {name: values[samples] for name, values in copied.items()}
-                table = pyarrow.table(of_data | columns)
-                writer = writer or parquet.ParquetWriter(draft, table.schema)
-                writer.write_table(_with_types(table, writer.schema))
-                n_samples += table.num_rows
-        if writer is None:
-            raise ValueError("source has no sample: give at least one.")
-        writer.close()
-        os.replace(draft, target)
-    finally:
-        if writer is not None:
-            writer.close()
-        draft.unlink(missing_ok=True)
+    n_samples, writer = 0, None
+    progress = Progress(
+        SimpleNamespace(verbose=verbose), "batch", name="predict_to_parquet"
+    )
+    with Draft(target, "target") as draft:
+        with draft.open("scored") as file, ExitStack() as stack:
+            for copied, X in _batches(source, model, keep, batch_size):
+                # The first batch tells what a sample takes.
+                if not n_samples and memory_limit is not None:
+                    batch_size = min(
+                        batch_size, _samples_within(memory_limit, model, X)
+                    )
+                for first in range(0, _count_samples(X), batch_size):
+                    samples = slice(first, first + batch_size)
+                    columns = _predict(model, _take_samples(X, samples))
+                    _check_names(copied, columns)
+                    of_data = {name: kept[samples] for name, kept in copied.items()}
+                    table = pyarrow.table(of_data | columns)
+                    if writer is None:
+                        writer = parquet.ParquetWriter(file, table.schema)
+                        stack.enter_context(writer)
+                    writer.write_table(_with_types(table, writer.schema))
+                    n_samples += table.num_rows
+                progress.step(f"{n_samples} samples".format)
+            if writer is None:
+                raise ValueError("source has no sample: give at least one.")
+        draft.complete("scored")
     return n_samples
 
 
-def _check_arguments(model, source, target, keep):
+def _check_arguments(model, source, keep):
     if not hasattr(model, "predict"):
         raise ValueError(
             f"model must have predict; got {type(model).__name__}. Put an encoder and "
             "a model into a pipeline."
         )
-    if target.is_dir() or not target.parent.is_dir():
-        raise ValueError(f"target={str(target)!r} must be a file in a folder there is.")
     if isinstance(keep, str) or len(set(keep)) < len(keep):
         raise ValueError(
             f"keep must be a list of different names of columns; got {keep!r}."
@@ -131,37 +146,39 @@ def _check_arguments(model, source, target, keep):
         )
 
 
-def _batches(source, keep, batch_size):
+def _batches(source, model, keep, batch_size):
     """Yield the columns to keep and the samples of each batch."""
     if isinstance(source, PackedBits):
         for first in range(0, len(source), batch_size):
             yield {}, source[first : first + batch_size]
         return
+    names = getattr(model, "feature_names_in_", None)
     for X, _, _ in open_batches(source, None, None, batch_size):
         columns = {}
         for name in keep:
-            X, column = take_column(X, name, "to keep")
+            others, column = take_column(X, name, "to keep")
             columns[name] = _as_arrow(name, column)
-        yield columns, as_frame(X)
+            X = others if names is None else X
+        yield columns, as_frame(select_columns(X, names))
 
 
 def _as_arrow(name, column):
     """Make a column to keep one of pyarrow, whatever its package is."""
-    if hasattr(column, "chunks"):  # of a table of pyarrow
-        return column
-    if hasattr(column, "to_arrow"):  # of polars
-        return column.to_arrow()
     import pyarrow
 
-    try:
-        array = pyarrow.array(column, from_pandas=True)
-    except Exception as error:
-        raise ValueError(
-            f"keep: column {name!r} holds {column.dtype}, which a Parquet file cannot "
-            f"hold ({error}). Convert it, for example to text."
-        ) from error
-    # Objects that are all missing, of which later batches may hold text.
-    return array.cast(pyarrow.string()) if pyarrow.types.is_null(array.type) else array
+    if hasattr(column, "to_arrow"):  # of polars
+        column = column.to_arrow()
+    elif not hasattr(column, "chunks"):  # not of a table of pyarrow
+        try:
+            column = pyarrow.array(column, from_pandas=True)
+        except Exception as error:
+            raise ValueError(
+                f"keep: column {name!r} holds {column.dtype}, which a Parquet file "
+                f"cannot hold ({error}). Convert it, for example to text."
+            ) from error
+    # All are missing, and later batches may hold text.
+    is_missing = pyarrow.types.is_null(column.type)
+    return column.cast(pyarrow.string()) if is_missing else column
 
 
 def _with_types(table, schema):

@@ -1,10 +1,13 @@
 """Batches of samples with labels and weights, from files, tables and iterables."""
 
 # A source becomes an iterator of (X, y or None, sample_weight or None) in three steps:
-# `_as_iterable` makes an iterable of whatever it is, `_read_batches` opens files and
-# slices tables, `open_batches` takes out the columns of labels and weights. Nothing is
-# read before it is asked for, and a batch is dropped before the next one is made.
+# `_as_iterable` makes an iterable of whatever it is, `_read_batches` opens files, here
+# or in an object store, and slices tables, `open_batches` takes out the columns of
+# labels and weights. Nothing is read before it is asked for, and a batch is dropped
+# before the next one is made.
 
+import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +16,14 @@ from sklboolean._core.partitions import is_empty, load, split_collections
 
 # Columns of 2**16 bytes would compete for the same lines of the processor's cache.
 BATCH_SIZE = 2**16 + 64
-CSV_TYPES = (
-    " The first part of a .csv file tells the types of its columns. Give them: pass "
-    "pyarrow.csv.open_csv(path, convert_options=pyarrow.csv.ConvertOptions("
-    "column_types={column: type}))."
+# What a .csv file does not tell.
+OPEN_CSV = "Pass pyarrow.csv.open_csv(path, {})."
+TYPES = OPEN_CSV.format(
+    "convert_options=pyarrow.csv.ConvertOptions(column_types={column: type})"
+)
+DELIMITER = "parse_options=pyarrow.csv.ParseOptions(delimiter={!r})"
+NOT_UTF8 = "not in UTF-8. " + OPEN_CSV.format(
+    "read_options=pyarrow.csv.ReadOptions(encoding=name)"
 )
 
 
@@ -57,8 +64,8 @@ def can_be_read_again(source):
 def _read_batches(source, batch_size):
     """Yield the batches of a source."""
     for batch in _as_iterable(source, batch_size):
-        if isinstance(batch, str | Path):
-            yield from _read_file(Path(batch), batch_size)
+        if _is_file(batch):
+            yield from _read_file(batch, batch_size)
         elif hasattr(batch, "schema") and hasattr(batch, "num_rows"):
             yield from _slices(batch, batch_size)
         elif hasattr(batch, "__len__"):
@@ -72,7 +79,7 @@ def _read_batches(source, batch_size):
 
 def _as_iterable(source, batch_size):
     """Make an iterable of files, tables and batches."""
-    if isinstance(source, str | Path):
+    if _is_file(source):
         return [source]
     if isinstance(source, tuple):  # one batch, or frames or arrays of Dask
         partitions = split_collections(source)
@@ -136,36 +143,142 @@ def _slices(table, batch_size):
         yield table.slice(first, batch_size)
 
 
-def _read_file(path, batch_size):
+def _is_file(source):
+    """Test for a path, a URI, or a pair of a file system and a path."""
+    if not isinstance(source, tuple):
+        return isinstance(source, str | Path)
+    if len(source) != 2 or not isinstance(source[1], str | Path):
+        return False
+    # A file system of pyarrow, or of fsspec.
+    return hasattr(source[0], "open_input_file") or hasattr(source[0], "protocol")
+
+
+def _read_file(source, batch_size):
     """Yield the batches of a file; what cannot be read is an error that names it."""
-    readers = {".csv": _open_csv, ".parquet": _open_parquet}
-    if path.suffix not in readers:
+    uri = str(source[-1] if isinstance(source, tuple) else source)
+    path = re.sub(r"(?<=://)[^/]*@|\?.*", "", uri) if "://" in uri else uri
+    match = re.search(r"\.(parquet|csv)(\.gz|\.bz2|\.zst)?$", path)
+    if match is None or (match[1] == "parquet" and match[2]):
         raise ValueError(
-            f"{path} is neither a .parquet nor a .csv file. Pass the files of a folder "
-            "as a list or as pyarrow.dataset.dataset(folder), and others as batches."
+            f"{path} is neither a .parquet nor a .csv file (or .csv.gz, .csv.bz2, "
+            ".csv.zst). Pass the files of a folder as a list or as "
+            "pyarrow.dataset.dataset(folder), and others as batches."
         )
+    read = {"parquet": _read_parquet, "csv": _read_csv}[match[1]]
     try:
-        for batch in readers[path.suffix](path, batch_size):
+        for batch in read(*_locate(source), batch_size):
             yield from _slices(batch, batch_size)
     except FileNotFoundError:
         raise
-    except (ValueError, OSError) as error:  # of pyarrow
+    except (ValueError, OSError, ImportError) as error:  # of pyarrow, of a store
         said = f"{path} cannot be read: {str(error).rstrip('.')}."
-        raise ValueError(said + CSV_TYPES * (path.suffix == ".csv")) from error
+        if "conversion error" in said:
+            said += f" The first part of the file tells the types of columns. {TYPES}"
+        raise ValueError(said) from error
 
 
-def _open_csv(path, batch_size):
-    """Open a text file, in which empty texts are missing values as in pandas."""
-    from pyarrow import csv
+def _locate(source):
+    """Return the file system of pyarrow that holds a file, and the path there."""
+    from pyarrow import fs
 
-    options = csv.ConvertOptions(strings_can_be_null=True)
-    return csv.open_csv(path, convert_options=options)
+    if isinstance(source, tuple):
+        store, path = source
+    elif "://" not in str(source):
+        return fs.LocalFileSystem(), str(source)
+    else:
+        if source.startswith(("gs:", "gcs:")) and "retry_limit" not in source:
+            # By default it tries for a quarter of an hour.
+            source += "&?"["?" not in source] + "retry_limit_seconds=60"
+        try:
+            return fs.FileSystem.from_uri(source)
+        except ValueError:  # a store that only fsspec knows
+            from fsspec.core import url_to_fs
+
+            store, path = url_to_fs(source)
+    if not hasattr(store, "open_input_file"):
+        store = fs.PyFileSystem(fs.FSSpecHandler(store))
+    return store, str(path)
 
 
-def _open_parquet(path, batch_size):
+def _read_csv(store, path, _batch_size):
+    """Yield the batches of a text file.
+
+    A missing number may be written as NA or null. Those words are texts in a column of
+    texts, where only the empty text is missing, as in pandas.
+    """
+    from pyarrow import csv, string, types
+
+    with store.open_input_stream(path) as file:
+        _check_text(file.read(2**16))
+    with csv.open_csv(store.open_input_stream(path)) as reader:
+        schema = reader.schema
+    if "" in schema.names:
+        warnings.warn(
+            f"Column {schema.names.index('')} of {path} has no name. pandas writes an "
+            "index so: write the file by to_csv(path, index=False).",
+            stacklevel=2,
+        )
+    for field in schema:
+        if types.is_binary(field.type):
+            raise ValueError(f"column {field.name!r} is {NOT_UTF8}")
+    # A column that begins with such words may hold texts.
+    empty = [field.name for field in schema if types.is_null(field.type)]
+    options = csv.ConvertOptions(column_types=dict.fromkeys(empty, string()))
+    with csv.open_csv(store.open_input_stream(path), convert_options=options) as reader:
+        for batch in reader:
+            yield _mark_missing(batch, empty, options.null_values)
+
+
+def _check_text(head):
+    """Refuse the first bytes of what is no text with commas."""
+    line = head.partition(b"\n")[0].decode(errors="replace")
+    if b"\0" in head or "\ufffd" in line:
+        raise ValueError(f"it is {NOT_UTF8}")
+    other = re.search(r"[;\t|]", line)
+    if other and "," not in line:
+        advice = OPEN_CSV.format(DELIMITER.format(other[0]))
+        raise ValueError(f"its first line has no comma, but {other[0]!r}. {advice}")
+
+
+def _mark_missing(batch, empty, words):
+    """Make empty texts missing, and a column without any value one of no type."""
+    import pyarrow
+    from pyarrow import compute, types
+
+    columns = []
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if types.is_string(column.type):
+            column = compute.if_else(compute.equal(column, ""), None, column)
+        if name in empty:
+            texts = column.drop_null().unique().to_pylist()
+            if not texts:
+                column = pyarrow.nulls(len(column))
+            if value := next((text for text in texts if text not in words), None):
+                raise ValueError(
+                    f"column {name!r} begins without a value, and {value!r} comes "
+                    f"later. {TYPES}"
+                )
+        columns.append(column)
+    return pyarrow.table(columns, names=batch.schema.names)
+
+
+def _read_parquet(store, path, batch_size):
     from pyarrow import parquet
 
-    return parquet.ParquetFile(path).iter_batches(batch_size)
+    with parquet.ParquetFile(store.open_input_file(path)) as file:
+        yield from file.iter_batches(batch_size)
+
+
+def select_columns(X, names):
+    """Take the columns that a model knows by name; what it misses is its error."""
+    present = getattr(X, "column_names", getattr(X, "columns", None))
+    if names is None or present is None:
+        return X
+    present = [*present]
+    known = [name for name in names if name in present]
+    if not known or known == present:
+        return X
+    return X.select(known) if hasattr(X, "select") else X[known]
 
 
 def as_frame(X):

@@ -163,8 +163,38 @@ def test_arguments_that_cannot_be_are_named(tmp_path):
         (MODEL, NUMBERED, target, {"keep": "id"}, "list of different names"),
         (MODEL, NUMBERED, target, {"keep": ["id", "id"]}, "list of different names"),
         (MODEL[0], FRAME, target, {}, "must have predict; got BooleanEncoder"),
-        (MODEL, FRAME, tmp_path, {}, "must be a file in a folder"),
+        (MODEL, FRAME, tmp_path, {}, "is a folder, and only a regular file"),
         (MODEL, FRAME, tmp_path / "no" / "a.parquet", {}, "must be a file in a folder"),
     ):
         with pytest.raises(ValueError, match=message):
             predict_to_parquet(model, source, place, **options)
+
+
+@pytest.mark.parametrize(
+    "convert", [pd.DataFrame, pl.from_pandas, pa.Table.from_pandas]
+)
+def test_a_column_is_used_and_kept_and_others_are_ignored(convert, tmp_path):
+    data = NUMBERED.assign(label=LABELS, other=pd.NaT)[
+        ["other", "label", "c", "id", "n"]
+    ]
+    target = tmp_path / "scored.parquet"
+    predict_to_parquet(MODEL, convert(data), target, keep=["n", "label"])
+    scored = pd.read_parquet(target)
+    assert scored.columns[:3].tolist() == ["n", "label", "prediction"]
+    assert scored["prediction"].tolist() == MODEL.predict(FRAME).tolist()
+    np.testing.assert_array_equal(scored["n"], FRAME["n"])
+    assert scored["label"].tolist() == LABELS.tolist()
+    with pytest.raises(ValueError, match=r"now missing:\n- n"):
+        predict_to_parquet(MODEL, convert(data.drop(columns="n")), target)
+    # So does an encoder that was fitted.
+    table = BitTable.write(tmp_path / "bits", convert(data), encoder=MODEL[0])
+    assert MODEL[1].predict(table).tolist() == MODEL.predict(FRAME).tolist()
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+def test_a_model_without_names_does_not_get_what_is_kept(tmp_path):
+    model = AveragedPerceptron(random_state=0).fit(np.eye(3), [0, 1, 0])
+    data = pd.DataFrame(np.eye(3), columns=["a", "b", "c"]).assign(id=[7, 8, 9])
+    target = tmp_path / "scored.parquet"
+    predict_to_parquet(model, data, target, keep=["id"])
+    assert parquet.read_table(target)["id"].to_pylist() == [7, 8, 9]

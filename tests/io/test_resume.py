@@ -58,7 +58,7 @@ def test_a_run_that_failed_is_continued(stop, expected, tmp_path):
         BitTable.write(path, batches(stop), encoder=ENCODER, resume=True)
     assert not path.exists()
     # What was written after the last note is dropped.
-    for file in tmp_path.glob("table.partial*"):
+    for file in tmp_path.glob("table.partial/*"):
         if file.suffix != ".json":
             file.write_bytes(file.read_bytes() + b"more")
     encoder = Counting()
@@ -113,9 +113,9 @@ def test_a_note_without_its_samples_is_found(tmp_path):
     path = tmp_path / "table"
     with pytest.raises(KeyboardInterrupt):
         BitTable.write(path, batches(40), encoder=Counting(), resume=True)
-    words = tmp_path / "table.partial"
+    words = tmp_path / "table.partial" / "words"
     words.write_bytes(bytes(len(words.read_bytes())))  # lost by a crash
-    with pytest.raises(ValueError, match=r"table.partial.json and the files beside"):
+    with pytest.raises(ValueError, match=r"journal.json and the files beside"):
         BitTable.write(path, batches(), encoder=Counting(), resume=True)
     assert not path.exists()
 
@@ -124,17 +124,17 @@ def cut(file):
     file.write_bytes(file.read_bytes()[:-10])
 
 
-@pytest.mark.parametrize("end", [".json", "", ".y", ".sample_weight"])
+@pytest.mark.parametrize("name", ["journal.json", "words", "y", "sample_weight"])
 @pytest.mark.parametrize(
     "damage", [cut, lambda file: file.unlink(), lambda file: file.write_text("{}")]
 )
-def test_damaged_files_of_an_unfinished_run_are_errors_in_words(end, damage, tmp_path):
+def test_damaged_files_of_an_unfinished_run_are_errors_in_words(name, damage, tmp_path):
     path = tmp_path / "table"
     with pytest.raises(KeyboardInterrupt):
         BitTable.write(path, batches(40), encoder=ENCODER, resume=True)
-    file = tmp_path / f"table.partial{end}"
+    file = tmp_path / "table.partial" / name
     damage(file)
-    if end == ".json" and not file.exists():  # a new run
+    if name == "journal.json" and not file.exists():  # a new run
         BitTable.write(path, batches(), encoder=ENCODER, resume=True)
         return
     with pytest.raises(ValueError, match=r"damaged, so the run.*resume=False"):
