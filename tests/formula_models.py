@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
 
+from sklboolean import BooleanEncoder
 from sklboolean._core.formula import Columns, FirstRule, WeightedSum
 from sklboolean.inspection._products import outcomes_of
 
@@ -89,3 +91,20 @@ class LabelModel(FormulaModel):
     """Rules that have labels alone."""
 
     predict_proba = decision_function = property()  # has neither
+
+
+def transformer_of(rng, frame):
+    """Encode the columns of a frame in two parts, and pass a column "bit" of its own.
+
+    The frame gets the column, at any place.
+    """
+    names, place = rng.permutation(frame.columns).tolist(), len(frame.columns) // 2
+    bit = rng.integers(0, 2, len(frame)).astype(float)
+    frame.insert(int(rng.integers(len(names) + 1)), "bit", bit)
+    return ColumnTransformer(
+        [
+            ("bit", "passthrough", ["bit"]),
+            ("first", BooleanEncoder(n_bins=3), names[:place]),
+            ("second", BooleanEncoder(n_bins=3), names[place:]),
+        ]
+    )

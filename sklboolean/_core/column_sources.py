@@ -9,7 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 
 def column_sources(transformer, fitted_columns=methodcaller("_formula")):
-    """List the columns behind the features of a fitted transformer.
+    """List what is behind each feature of a fitted transformer.
 
     Parameters
     ----------
@@ -20,15 +20,19 @@ def column_sources(transformer, fitted_columns=methodcaller("_formula")):
 
     Returns
     -------
-    sources : list of (int, fitted column or None), or None
-        Number of a column, and the conditions that its features are, in the order of
-        the features; of a column that is passed, which is one feature, None. None for
-        other transformers.
+    sources : list of (int, fitted column or None, int), or None
+        For each feature the number of its column, the fitted column and the number of
+        the condition; None for the fitted column of one that is passed. None for other
+        transformers.
     """
     if isinstance(transformer, Pipeline) and len(transformer) == 1:
         transformer = transformer[0]
     if hasattr(transformer, "feature_groups_"):
-        return [*enumerate(fitted_columns(transformer))]
+        return [
+            (number, fitted, k)
+            for number, fitted in enumerate(fitted_columns(transformer))
+            for k in range(fitted.n_conditions)
+        ]
     if not isinstance(transformer, ColumnTransformer):
         return None
     sources = []
@@ -36,12 +40,12 @@ def column_sources(transformer, fitted_columns=methodcaller("_formula")):
         numbers = _numbers_of(columns, transformer)
         is_identity = isinstance(part, FunctionTransformer) and part.func is None
         if is_identity or isinstance(part, str):
-            sources += [(number, None) for number in numbers if part != "drop"]
+            sources += [(number, None, 0) for number in numbers if part != "drop"]
         elif len(numbers):  # scikit-learn leaves out what has no columns
             of_part = column_sources(part, fitted_columns)
             if of_part is None:
                 return None
-            sources += [(numbers[j], fitted) for j, fitted in of_part]
+            sources += [(numbers[j], fitted, k) for j, fitted, k in of_part]
     return sources
 
 

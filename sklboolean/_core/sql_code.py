@@ -241,8 +241,8 @@ class SqlFeatures:
 
     def _read(self, encoder, columns):
         """List column, fitted column and number of the condition of each feature."""
-        parts = column_sources(encoder, methodcaller("_bit_columns"))
-        if parts is None:
+        sources = column_sources(encoder, methodcaller("_bit_columns"))
+        if sources is None:
             raise ValueError(
                 "encoder must be a fitted BooleanEncoder, or a ColumnTransformer of "
                 f"such, which may pass other columns; got {encoder!r}."
@@ -253,11 +253,6 @@ class SqlFeatures:
                 "The model was fitted to other features than those of encoder. Give "
                 "the encoder of its pipeline."
             )
-        sources = [
-            (column, fitted, k)
-            for column, fitted in parts
-            for k in range(1 if fitted is None else fitted.n_conditions)
-        ]
         if columns.n_features not in (None, len(sources)):
             raise ValueError(
                 f"encoder makes {len(sources)} features, but the model has "

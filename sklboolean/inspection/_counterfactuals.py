@@ -157,8 +157,9 @@ def counterfactuals(
     ----------
     model : fitted estimator
         As for `shapley_values`, except games of one class against one. In a pipeline
-        with a `BooleanEncoder` as its only transformer the columns of X are changed;
-        without transformers each feature, from 0 to 1 or back.
+        with a `BooleanEncoder` as its only transformer the columns of X are changed, or
+        with a ``ColumnTransformer`` of encoders, where a passed column changes from 0
+        to 1 or back; without transformers each feature does.
     X : {data frame of pandas, array-like} of shape (n_samples, n_features)
         Samples, as for ``predict``.
     target : class label, pair of numbers, or None, default=None
@@ -293,9 +294,10 @@ class _Search:
         self.formula = self.columns.formula
         if self.columns.transformers is not None and self.columns.encoded is None:
             raise ValueError(
-                "Changes are searched in the columns before a BooleanEncoder, or in "
-                "the features of a model without transformers. Make a pipeline of a "
-                "BooleanEncoder and the model, or pass the model and its features."
+                "Changes are searched in the columns before a BooleanEncoder, or a "
+                "ColumnTransformer that gives each column to one encoder or passes it, "
+                "or in the features of a model without transformers. Make a pipeline "
+                "of these and the model, or pass the model and its features."
             )
         self.states = legal_states(self.columns)
         self.costs, self.directions = costs or {}, directions or {}
@@ -363,7 +365,8 @@ class _Search:
             # Beside text, numpy would turn numbers into text.
             is_text = np.asarray(X).dtype.kind in "SU"  # also of numbers beside text
             X = np.asarray(X, dtype=object if is_text else None)
-        return X, self.columns.checked_bits(X), np.asarray(X, dtype=object)
+        bits, X = self.columns.checked_bits(X), self.columns.table(X)
+        return X, bits, np.asarray(X, dtype=object)
 
     def targets(self, bits, target):
         """List the predictions to reach for each sample."""

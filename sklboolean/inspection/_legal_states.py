@@ -38,19 +38,20 @@ class LegalStates:
 
 def legal_states(columns):
     """List the legal states of each column: no missing and no unknown values."""
-    if columns.encoded is None:
-        # Features without an encoder: 0, and a number above the threshold.
-        binarize = columns.formula.columns.binarize or 0.0
-        bits = np.array([[False], [True]])
-        values = [0.0, max(1.0, np.floor(binarize) + 1)]
-        return [
-            LegalStates(np.array([feature]), bits, values, "boolean")
-            for feature in range(len(columns.owners))
-        ]
+    encoded = columns.encoded or [None] * len(columns.names)
+    binarize = columns.formula.columns.binarize or 0.0
+    # The features of each column.
+    order = np.argsort(columns.owners, kind="stable")
+    ends = np.searchsorted(columns.owners[order], np.arange(1, len(encoded)))
     states = []
-    for number, fitted in enumerate(columns.encoded):
+    for fitted, features in zip(encoded, np.split(order, ends), strict=True):
+        if fitted is None:
+            # The feature is the column: 0, or a number above the threshold.
+            values = [0.0, max(1.0, np.floor(binarize) + 1)] if len(features) else []
+            bits = np.array([[False], [True]])[: len(values), : len(features)]
+            states.append(LegalStates(features, bits, values, "boolean"))
+            continue
         bits = _bits_of_states(fitted)
-        features = np.flatnonzero(columns.owners == number)
         values = fitted.decode(bits).tolist()
         # Columns of bools must be answered by bools.
         if fitted.kind == "boolean" and fitted.insists:  # not 0 and 1

@@ -23,7 +23,7 @@ from sklboolean.inspection._legal_states import (
     possible_bits,
 )
 from sklboolean.inspection._products import expanded, outcomes_of
-from sklboolean.inspection._user_columns import UserColumns, only_encoder
+from sklboolean.inspection._user_columns import UserColumns
 from sklboolean.preprocessing._encoded_columns import level_names, level_text
 from sklboolean.preprocessing._frames import is_frame, read_columns
 
@@ -60,8 +60,9 @@ def model_page(
         `BoostByMajority` or `FilteringBoostByMajority` of stumps. A `QueryByCommittee`
         stands for its final estimator. Other models are no list of conditions: see
         `explain`. A pipeline ends in one of these; with a `BooleanEncoder` as its only
-        other step the form has the columns of X, else the features of the last step. A
-        search such as ``GridSearchCV`` stands for its best estimator.
+        other step, or a ``ColumnTransformer`` of encoders, the form has the columns of
+        X, else the features of the last step. A search such as ``GridSearchCV`` stands
+        for its best estimator.
     X : data frame or array-like of shape (n_samples, n_features)
         Samples, for coverage and precision and to look at.
     y : array-like of shape (n_samples,)
@@ -389,14 +390,14 @@ def _plain_columns(used, names, bits):
 def _encoded_columns(user_columns, X, bits, used):
     """Describe the columns before the encoder, and their features as conditions."""
     columns, features, values, described = [], [], [], {}
-    encoder = only_encoder(user_columns.transformers)
-    read = read_columns(encoder, X if is_frame(X) else np.asarray(X), reset=False)
+    X = user_columns.table(X) if is_frame(X) else np.asarray(X)
+    read = read_columns(user_columns.transformers, X, reset=False)
     for j in used:
         number = int(user_columns.owners[j])
         if number not in described:
             fitted = user_columns.encoded[number]
             places = np.flatnonzero(user_columns.owners == number)
-            conditions = _conditions(fitted)
+            conditions = [("=", 1)] if fitted is None else _conditions(fitted)
             by_feature = dict(zip(places.tolist(), conditions, strict=True))
             described[number] = len(columns), by_feature
             columns.append(_column(user_columns.names[number], fitted, read[number]))
@@ -427,7 +428,10 @@ def _conditions(fitted):
 
 def _column(name, fitted, read):
     """Describe a column for the form."""
-    column = {"name": str(name), "kind": fitted.kind, "can_be_missing": False}
+    kind = "boolean" if fitted is None else fitted.kind
+    column = {"name": str(name), "kind": kind, "can_be_missing": False}
+    if fitted is None:
+        return column
     if fitted.kind in ("category", "ordered"):
         # The last option stands for levels that were not in the training data.
         options = [*map(level_text, fitted.levels)]
@@ -448,6 +452,8 @@ def _column(name, fitted, read):
 
 def _column_values(fitted, read, bits):
     """List the value of each sample for the form; None where it is missing."""
+    if fitted is None:
+        return bits[:, 0].astype(int).tolist()
     if fitted.kind == "category":
         return np.where(bits.any(axis=1), bits.argmax(axis=1), bits.shape[1]).tolist()
     if (

@@ -189,8 +189,9 @@ def shapley_values(
         A name for each column. None: those of the data, else x0, x1, ...
     feature_groups : sequence of length n_features or None, default=None
         The column of each feature of the last step. None: the columns before a
-        `BooleanEncoder` if the pipeline has only this transformer, else each feature is
-        a column.
+        `BooleanEncoder`, or before a ``ColumnTransformer`` that gives each column to
+        one encoder or passes it, if the pipeline has only this transformer, else each
+        feature is a column.
 
     Returns
     -------
@@ -262,6 +263,7 @@ def shapley_values(
     values, base = _by_sample(values), float(base[0]) if len(base) == 1 else base
     pairs = None if pairs is None else _with_diagonal(_by_sample(pairs), values)
     index = X.index if hasattr(X, "iloc") else range(len(values))
+    X = columns.table(X)
     data = np.asarray(X, dtype=object) if _has_columns(X, columns) else None
     return ShapleyValues(values, base, columns.names, names, data, index, pairs)
 
@@ -424,7 +426,8 @@ def process_values(columns, samples, others, shares):
     if len(set(groups_of_columns)) < len(pairs) or len(set(owners)) < len(pairs):
         raise ValueError(
             "The columns to explain are not columns_, those of the Gaussian process. "
-            "Give the same feature_groups to both."
+            "Give the same feature_groups to both, or names to the features: fit with "
+            "set_output(transform='pandas') of a ColumnTransformer."
         )
     values_by_sample = process.column_values(samples, others, shares)
     values = np.zeros(

@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.column_sources import column_sources
 from sklboolean._core.feature_names import split_pipeline
 from sklboolean._core.formulas import feature_names_of
 from sklboolean.inspection._formulas import (
@@ -15,7 +16,6 @@ from sklboolean.inspection._formulas import (
     compare_with_predictions,
     conjunctions_of,
 )
-from sklboolean.preprocessing import BooleanEncoder
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,10 @@ class UserColumns:
     model : estimator
         The last step.
     formula : FirstRule or WeightedSum
-    encoded : sequence of fitted columns, or None
-        Those of the `BooleanEncoder`, if the data come through one and nothing else.
+    encoded : list of (fitted column or None), or None
+        What encodes each column of the user's data, if they come through a
+        `BooleanEncoder`, or a ColumnTransformer of encoders. None in the list is a
+        column that is passed as it is, or left out.
     names : list of str
         Names of the columns.
     owners : ndarray of shape (n_features,), int
@@ -39,7 +41,7 @@ class UserColumns:
     transformers: Pipeline | None
     model: object
     formula: object
-    encoded: tuple | None
+    encoded: list | None
     names: list
     owners: np.ndarray
 
@@ -54,7 +56,8 @@ class UserColumns:
             check_is_fitted(model)
         transformers, last, names = split_pipeline(model)
         formula = conjunctions_of(last) if formula is None else formula
-        n_features, encoder = formula.columns.n_features, only_encoder(transformers)
+        n_features, encoded = formula.columns.n_features, None
+        sources = sources_by_column(transformers)
         if feature_groups is not None:
             groups = [str(label) for label in feature_groups]
             if len(groups) != n_features:
@@ -63,21 +66,29 @@ class UserColumns:
                     f"{n_features} features. Give the column of each feature."
                 )
             # Groups of the user: the encoder's columns do not matter.
-            columns, encoder = list(dict.fromkeys(groups)), None
-        elif encoder is not None:
-            groups = [str(label) for label in encoder.feature_groups_]
-            columns = feature_names_of(encoder)
+            columns = list(dict.fromkeys(groups))
+            owners = np.array([columns.index(label) for label in groups])
+        elif sources is not None:
+            columns = feature_names_of(transformers)
+            owners = np.array([number for number, *_ in sources], dtype=np.intp)
+            by_column = {number: fitted for number, fitted, _ in sources}
+            encoded = [by_column.get(number) for number in range(len(columns))]
         else:
             names = formula.columns.names if names is None else names
-            groups = columns = check_names(names, n_features)
-        numbers = {label: number for number, label in enumerate(columns)}
-        owners = np.array([numbers[label] for label in groups], dtype=np.intp)
-        if groups is columns:  # two features may have the same name
-            owners = np.arange(n_features)
+            columns, owners = check_names(names, n_features), np.arange(n_features)
         if feature_names is not None:
             columns = check_names(feature_names, len(columns), "columns")
-        encoded = None if encoder is None else encoder._formula()
         return cls(transformers, last, formula, encoded, columns, owners)
+
+    def table(self, X):
+        """Put the columns of a frame in the order of the training data.
+
+        A ColumnTransformer finds them by name.
+        """
+        names = getattr(self.transformers, "feature_names_in_", None)
+        if self.encoded is None or names is None or not hasattr(X, "reindex"):
+            return X
+        return X if [*X.columns] == [*names] else X.reindex(columns=names)
 
     def samples(self, X):
         """Transform samples into the features of the last step."""
@@ -109,8 +120,9 @@ class UserColumns:
         return dict(sorted(literals.items()))
 
 
-def only_encoder(transformers):
-    """Return the `BooleanEncoder` that is the only transformer, or None."""
-    if isinstance(transformers, Pipeline) and len(transformers) == 1:
-        transformers = transformers[0]
-    return transformers if isinstance(transformers, BooleanEncoder) else None
+def sources_by_column(transformers):
+    """List the `column_sources`; None if a column is encoded twice, or not by us."""
+    sources = column_sources(transformers)
+    # A second source of a column has a condition of number 0, too.
+    conditions = {(number, k) for number, _, k in sources or ()}
+    return sources if len(conditions) == len(sources or ()) else None

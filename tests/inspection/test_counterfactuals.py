@@ -5,9 +5,16 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from formula_models import FormulaModel, random_formula, random_frame, random_terms
+from formula_models import (
+    FormulaModel,
+    random_formula,
+    random_frame,
+    random_terms,
+    transformer_of,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -80,15 +87,21 @@ def every_change(encoder, row, costs, immutable, directions):
         yield [value for value, _ in choice], changed, sum(cost for _, cost in choice)
 
 
-def check_by_trying(encoder, model, frame, X, is_wanted, options, target=None):
-    """Compare with the cheapest of all changes; return the answers."""
+def check_by_trying(
+    encoder, model, frame, X, is_wanted, options, target=None, known=None
+):
+    """Compare with the cheapest of all changes; return the answers.
+
+    The encoder ``known`` has the legal values; None: the one of the pipeline.
+    """
+    known = known or encoder
     pipeline = make_pipeline(encoder, model)
     found = counterfactuals(pipeline, X, target, n=2, **options)
     assert found.is_proved.all()
     predictions = pipeline.predict(X)
     for sample in range(len(X)):
         row = dict(zip(X.columns, X.to_numpy(object)[sample], strict=True))
-        rows, changed, costs = zip(*every_change(encoder, row, **options), strict=True)
+        rows, changed, costs = zip(*every_change(known, row, **options), strict=True)
         rows = pd.DataFrame(list(rows), columns=X.columns).astype(frame.dtypes)
         labels = model.predict(encoder.transform(rows))
         wanted = np.array([is_wanted(label, predictions[sample]) for label in labels])
@@ -135,6 +148,41 @@ def test_changes_are_the_cheapest_of_all(seed):
     check_by_trying(
         encoder, model, frame, frame[:2], lambda new, old: new != old, options
     )
+
+
+@pytest.mark.filterwarnings("ignore:Column .* has the same value")
+@settings(deadline=None, max_examples=15)
+@given(st.integers(0, 2**32 - 1))
+def test_changes_of_the_columns_before_a_column_transformer(seed):
+    rng = np.random.default_rng(seed)
+    frame = random_frame(rng, 12)
+    try:
+        encoder = transformer_of(rng, frame).fit(frame)
+    except ValueError:  # all columns are constant
+        return
+    known = BooleanEncoder(n_bins=3, kinds={"bit": "boolean"}).fit(frame)
+    model = FormulaModel(random_formula(rng, len(encoder.get_feature_names_out())))
+    options = {"costs": {"bit": 1.25}, "immutable": [], "directions": {}}
+    options["directions"] = {"bit": "up"} if seed % 3 == 0 else {}
+    found = check_by_trying(
+        encoder, model, frame, frame[:2], lambda a, b: a != b, options, known=known
+    )
+    # The columns are found by their names, and others do not matter.
+    shuffled = frame[:2][rng.permutation(frame.columns)].assign(other="x")
+    pipeline = make_pipeline(encoder, model)
+    again = counterfactuals(pipeline, shuffled, n=2, **options)
+    assert again.column_names == list(frame.columns)
+    pd.testing.assert_frame_equal(again.values, found.values)
+    np.testing.assert_array_equal(again.costs, found.costs)
+
+
+def test_a_column_of_two_encoders_is_refused():
+    frame = pd.DataFrame({"a": [1.0, 2, 3] * 9, "b": [0, 1, 1] * 9})
+    parts = [("a", BooleanEncoder(), ["a"]), ("both", BooleanEncoder(), ["a", "b"])]
+    pipeline = make_pipeline(ColumnTransformer(parts), BooleanStump())
+    pipeline.fit(frame, frame["b"])
+    with pytest.raises(ValueError, match="gives each column to one encoder"):
+        counterfactuals(pipeline, frame)
 
 
 @settings(deadline=None, max_examples=25)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from browser import CHROMIUM, open_page
 from scipy import sparse
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -116,6 +117,21 @@ def test_the_data_of_the_page_give_the_probabilities(model):
     found = [by_hand(data, values) for values in data["samples"]]
     np.testing.assert_allclose(found, pipeline.predict_proba(X), atol=1e-9)
     assert data["n_samples"] == len(data["samples"]) == len(data["y"]) == len(X)
+
+
+def test_the_columns_before_a_column_transformer():
+    X, y = patients()
+    names = list(X.columns)
+    X["nurse"] = (X["s5"] > 4.5).astype(int)
+    parts = [("b", BooleanEncoder(n_bins=4), names[3:]),
+             ("a", BooleanEncoder(n_bins=4), names[:2])]  # fmt: skip
+    encoder = ColumnTransformer([("bit", "passthrough", ["nurse"]), *parts])
+    for model in MODELS[:3]:
+        pipeline = make_pipeline(encoder, model).fit(X, y)
+        data = data_of(model_page(pipeline, X[::-1], y[::-1]))
+        found = [by_hand(data, values) for values in data["samples"]]
+        np.testing.assert_allclose(found, pipeline.predict_proba(X)[::-1], atol=1e-9)
+        assert {column["name"] for column in data["columns"]} <= set(X.columns)
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,16 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
-from formula_models import FormulaModel, LabelModel, random_formula, random_frame
+from formula_models import (
+    FormulaModel,
+    LabelModel,
+    random_formula,
+    random_frame,
+    transformer_of,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.compose import make_column_transformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -199,6 +205,52 @@ MODELS = [
         "decision_function",
     ),
 ]
+
+
+@pytest.mark.filterwarnings("ignore:Column .* has the same value")
+@settings(deadline=None, max_examples=10)
+@given(st.integers(0, 2**32 - 1))
+def test_values_of_the_columns_before_a_column_transformer(seed):
+    rng = np.random.default_rng(seed)
+    frame = random_frame(rng, 12)
+    try:
+        encoder = transformer_of(rng, frame).fit(frame)
+    except ValueError:  # all columns are constant
+        return
+    formula = random_formula(rng, len(encoder.get_feature_names_out()))
+    model = make_pipeline(encoder, FormulaModel(formula))
+    shuffled = frame[rng.permutation(frame.columns)].assign(other="x")
+    shapley = shapley_values(model, shuffled[:3], shuffled[3:])
+    assert shapley.feature_names == list(frame.columns)
+    is_same = (shapley.data == frame[:3].to_numpy(object)) | frame[:3].isna()
+    assert is_same.all(axis=None)
+
+    def score(samples):
+        samples = pd.DataFrame(samples, columns=frame.columns).astype(frame.dtypes)
+        return model[1].outputs(encoder.transform(samples))
+
+    expected = values_by_definition(
+        score, frame[:3].to_numpy(object).tolist(),
+        frame[3:].to_numpy(object).tolist(), None,
+    )  # fmt: skip
+    found = shapley.values.reshape(expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+
+
+def test_a_process_behind_a_column_transformer_needs_names():
+    X, y = TWO
+    half = X.columns[:2], X.columns[2:]
+    parts = [(str(k), BooleanEncoder(n_bins=3), [*half[k]]) for k in (0, 1)]
+    process = BooleanGaussianProcessClassifier(max_iter=1)
+    model = make_pipeline(ColumnTransformer(parts), process).fit(X, y)
+    with pytest.raises(ValueError, match=r"set_output\(transform='pandas'\)"):
+        shapley_values(model, X[:2], X[::15])
+    model[0].set_output(transform="pandas")
+    shapley = shapley_values(model.fit(X, y), X[:2], X[::15])
+    plain = make_pipeline(BooleanEncoder(n_bins=3), process).fit(X, y)
+    expected = shapley_values(plain, X[:2], X[::15])
+    assert shapley.feature_names == expected.feature_names
+    np.testing.assert_allclose(shapley.values, expected.values, atol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore:No conjunction classifies all samples")
