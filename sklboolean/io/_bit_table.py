@@ -50,7 +50,8 @@ class BitTable(PackedBits):
     place of ``X``, and fit the model that they fit to the same samples in memory. Its
     labels and weights are used where ``fit`` and ``score`` are given none. Splits of
     cross-validation copy the bits of their samples into memory. A pickle holds the path
-    and not the samples.
+    and not the samples. Another file may take the path, but a file that is mapped must
+    not be cut or changed in place: reading what was cut ends Python (SIGBUS).
 
     Parameters
     ----------
@@ -153,7 +154,8 @@ class BitTable(PackedBits):
     def _check_labels(self, y):
         """Refuse damaged labels, also where the table was opened without `verify`."""
         section = self._parts["y"]
-        is_sound = zlib.crc32(y.astype(section["dtype"])) == section["checksum"]
+        little = y.astype(section["dtype"], copy=False)
+        is_sound = zlib.crc32(little) == section["checksum"]
         if self._labels is not None:  # each label occurs
             is_sound &= y.min() == 0 and y.max() == len(self._labels) - 1
         if not is_sound:
