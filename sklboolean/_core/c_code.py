@@ -3,7 +3,7 @@
 import math
 
 from sklboolean._core.formula import FirstRule
-from sklboolean._core.formulas import python_label
+from sklboolean._core.formulas import check_text, python_label
 
 C_RULES = """\
 /* Number the rule that decides; {n_rules}: no rule holds. */
@@ -77,6 +77,7 @@ void {prefix}proba(const unsigned char *x, double *out) {{
 
 def c_string(text):
     """Write text as a string of C: bytes of UTF-8, others than letters as octals."""
+    check_text(str(text), "C")
     # Other bytes are written as octal escapes: three digits end an escape.
     plain = set(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-.,")
     characters = [chr(b) if b in plain else f"\\{b:03o}" for b in str(text).encode()]

@@ -4,6 +4,7 @@ Negation is written ``not a`` in every text of the package.
 """
 
 import math
+import re
 from decimal import Decimal
 from html import escape
 
@@ -12,6 +13,8 @@ import numpy as np
 from sklboolean._core.feature_names import conjunction_words
 
 INFINITE = (math.inf, -math.inf)
+# Code 0, which ends a text of C, and halves of surrogate pairs.
+UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 # Parsers limit how deep an expression may be, so long sums are grouped.
 TERMS_OF_GROUP = 400
 
@@ -100,6 +103,15 @@ def shown(value):
     except (RecursionError, ValueError):  # deep lists, integers of many digits
         return f"a {type(value).__name__} that cannot be printed"
     return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def check_text(text, language):
+    """Raise a ValueError for a label or level that a language cannot hold."""
+    if UNWRITABLE.search(text):
+        raise ValueError(
+            f"The label or level {text!r} cannot be written in {language}: it holds a "
+            "character of code 0 or half of a surrogate pair. Use another one."
+        )
 
 
 def python_label(label):

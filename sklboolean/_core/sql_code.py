@@ -16,7 +16,6 @@
 # PostgreSQL reads all of them as exact types, hence the casts.
 
 import math
-import re
 from dataclasses import dataclass
 from operator import methodcaller
 
@@ -25,7 +24,9 @@ import numpy as np
 from sklboolean._core.column_sources import column_sources
 from sklboolean._core.formula import FirstRule
 from sklboolean._core.formulas import (
+    UNWRITABLE,
     check_names,
+    check_text,
     check_unique,
     feature_names_of,
     grouped_sum,
@@ -33,8 +34,6 @@ from sklboolean._core.formulas import (
 )
 from sklboolean._core.parameters import check_choice
 
-# Code 0 and halves of surrogate pairs.
-NO_SQL = re.compile("[\0\ud800-\udfff]")
 ESCAPES = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r"})
 # PostgreSQL and others refuse EXP of more, and of less than the negative.
 LARGEST_POWER = 700
@@ -80,7 +79,7 @@ class Dialect:
 
     def quoted(self, name):
         """Quote a name."""
-        if not name or NO_SQL.search(name):
+        if not name or UNWRITABLE.search(name):
             raise ValueError(
                 f"feature_names: {name!r} cannot be the name of a column in SQL. Give "
                 "names that are not empty and hold no character of code 0 and no half "
@@ -95,15 +94,9 @@ class Dialect:
             return sql_number(label)
         if not isinstance(label, str):
             return str(int(label))
-        if NO_SQL.search(label):
-            raise ValueError(
-                f"The label or level {label!r} cannot be written in SQL: it holds a "
-                "character of code 0 or half of a surrogate pair. Use another one."
-            )
-        text = (
-            label.translate(ESCAPES) if self.has_escapes else label.replace("'", "''")
-        )
-        return f"'{text}'"
+        check_text(label, "SQL")
+        quoted = label.replace("'", "''")
+        return f"'{label.translate(ESCAPES) if self.has_escapes else quoted}'"
 
     def is_in(self, column, levels, word="IN"):
         """Write that a column has one of some levels, or with "NOT IN" none of them."""

@@ -232,6 +232,8 @@ def convert_encoder(scope, operator, container):
         if not fitted.n_conditions:
             continue
         column, is_text = read_column(graph, operator.inputs, number)
+        if is_text and (fitted.indicates_missing or propagates):
+            refuse_empty_text(fitted)
         if isinstance(fitted, OrderedColumn):
             conditions, missing = ordered_conditions(graph, column, fitted, is_text)
         elif isinstance(fitted, NumberColumn):
@@ -293,10 +295,10 @@ def level_conditions(graph, column, fitted):
             "for it."
         )
     level_numbers = np.array(levels, dtype=np.float64)
-    if len(np.unique(level_numbers)) < len(levels):
+    if any(isinstance(level, int) and abs(level) >= 2**53 for level in levels):
         raise NotImplementedError(
             f"Column {fitted.name!r} has levels that a float of the graph cannot tell "
-            "apart. Turn them into text."
+            "from their neighbours. Turn them into text."
         )
     is_level = graph.cast(graph.node("Equal", column, level_numbers[None]), DOUBLE)
     # At most one level is equal: the product is its run, or 0 for none.
@@ -339,6 +341,16 @@ def ordered_conditions(graph, column, fitted, is_text):
     every = np.arange(len(holds), dtype=np.float64)[None]
     is_run = graph.node("Equal", graph.cast(runs, DOUBLE), every)
     return graph.node("MatMul", graph.cast(is_run, DOUBLE), holds), no_value
+
+
+def refuse_empty_text(fitted):
+    """Raise a ValueError for a level that a graph takes for a missing value."""
+    if "" in getattr(fitted, "index", ()):
+        raise ValueError(
+            f"Column {fitted.name!r} has the empty text as a level, but in a graph the "
+            "empty text is a missing value. Replace these texts by another level, and "
+            "fit again."
+        )
 
 
 def runs_of_text(graph, column, fitted):

@@ -289,6 +289,29 @@ def test_encoder_of_integers_that_floats_merge():
         run(BooleanEncoder().fit(X), X)
 
 
+@pytest.mark.parametrize("is_ordered", [True, False])
+def test_the_empty_text_is_a_level_or_a_gap_but_not_both(is_ordered):
+    levels = pd.CategoricalDtype(["a", "", "b"], ordered=is_ordered)
+    known = pd.DataFrame({"x": ["a", "", "b", ""] * 5, "n": range(20)})
+    gaps = known.assign(x=known["x"].where(known["n"] > 5))
+    encoder = BooleanEncoder().fit(known.astype({"x": levels}))
+    (found,) = run(encoder, known)
+    np.testing.assert_array_equal(found, encoder.transform(known).to_numpy())
+    for missing in ("indicator", "propagate"):
+        encoder = BooleanEncoder(missing=missing).fit(gaps.astype({"x": levels}))
+        with pytest.raises(ValueError, match="'x' has the empty text as a level"):
+            run(encoder, known)
+
+
+def test_levels_that_floats_merge_with_others():
+    frame = pd.DataFrame({"id": [2**53 - 1, 2**53, 1] * 3})
+    encoder = BooleanEncoder(kinds={"id": "category"}).fit(frame)
+    with pytest.raises(NotImplementedError, match=r"'id' has levels .*neighbours"):
+        run(encoder, frame)
+    (found,) = run(encoder.fit(frame - 1), frame - 1)
+    np.testing.assert_array_equal(found, encoder.transform(frame - 1).to_numpy())
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_encoder_of_an_array(dtype):
     X = np.random.default_rng(0).normal(size=(200, 4)).round(1).astype(dtype)

@@ -249,6 +249,17 @@ def test_c_of_an_encoder(unknown, complement, tmp_path):
     assert holding == (["color is rare"] if unknown == "infrequent_if_exist" else [])
 
 
+@pytest.mark.parametrize("text", ["a\0b", "a\ud800"])
+def test_texts_that_c_cannot_hold(text):
+    X = pd.DataFrame({"x": [text, "a"] * 9}, dtype=object)
+    model = RuleClassifier(random_state=0).fit(X == "a", X["x"])
+    with pytest.raises(ValueError, match="cannot be written in C"):
+        model.to_c()
+    if "\0" in text:  # halves of surrogates are escaped in the names of features
+        with pytest.raises(ValueError, match="cannot be written in C"):
+            BooleanEncoder().fit(X).to_c()
+
+
 def color_levels(encoder):
     return len(encoder.categories_[1]) + 2  # and the rare ones
 
