@@ -11,6 +11,7 @@ a feature of its own.
 # excluded.
 
 import re
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,7 +19,8 @@ from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
-BOUND = re.compile(rf"(.*?\S)\s*(<=|>)\s*({NUMBER})", re.DOTALL)
+DATE = r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d(?:\.\d+)?)?"
+BOUND = re.compile(rf"(.*?\S)\s*(<=|>)\s*({DATE}|{NUMBER})", re.DOTALL)
 STATE = re.compile(r"(.+) is (missing|rare)", re.DOTALL)
 OPPOSITE = {"<=": ">", ">": "<="}
 MISSING = ("is", "missing")
@@ -144,7 +146,7 @@ class FeatureNames:
                 relation = relation if value else OPPOSITE[relation]
                 tighter = min if relation == "<=" else max
                 tightest = bounds[column].get(relation, number)
-                bounds[column][relation] = tighter(tightest, number, key=float)
+                bounds[column][relation] = tighter(tightest, number, key=_place_of)
         words = []
         for (feature, _), (condition, value) in zip(literals, parsed, strict=True):
             column, relation, state = condition
@@ -177,10 +179,17 @@ def conjunction_words(literals, names):
     return FeatureNames(names).words(literals)
 
 
+def _place_of(bound):
+    """Read a bound: a number, or a date as the seconds since 1970."""
+    if not re.fullmatch(DATE, bound):
+        return float(bound)
+    return datetime.fromisoformat(bound).replace(tzinfo=UTC).timestamp()
+
+
 def _bounds_words(column, bounds):
     """Write the lower and the upper bound of a column, as one interval if it is one."""
     low, high = bounds.get(">"), bounds.get("<=")
-    if low is not None and high is not None and float(low) < float(high):
+    if low is not None and high is not None and _place_of(low) < _place_of(high):
         return [f"{low} < {column} <= {high}"]
     return [f"{column} {relation} {number}" for relation, number in bounds.items()]
 

@@ -18,7 +18,8 @@ from sklboolean.density._density_mixture import DensityMixture
 from sklboolean.density._frame_bits import FrameBits
 from sklboolean.density._number_regressions import NumberRegressions
 from sklboolean.preprocessing import BooleanEncoder
-from sklboolean.preprocessing._frames import column_types, fill_missing, read_columns
+from sklboolean.preprocessing._filling import column_types, fill_missing
+from sklboolean.preprocessing._frames import read_columns
 
 N_MACHINES = 2  # of the default, beside a mixture
 MAX_SAMPLES = 2000  # to which they are fitted

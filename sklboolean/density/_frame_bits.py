@@ -5,6 +5,7 @@ from sklearn.base import clone
 
 from sklboolean._core.formulas import feature_names_of
 from sklboolean.preprocessing import BooleanEncoder
+from sklboolean.preprocessing._frames import refuse_by_type
 
 
 class FrameBits:
@@ -35,7 +36,9 @@ class FrameBits:
         """Fit a copy of an encoder, or the default one, that leaves gaps open."""
         encoder = BooleanEncoder() if encoder is None else clone(encoder)
         encoder.set_params(missing="propagate", complement=False, sparse_output=False)
-        return encoder.set_output(transform="default").fit(X)
+        encoder.set_output(transform="default").fit(X)
+        refuse_by_type(encoder._formula(), "a density model cannot fill in")
+        return encoder
 
     def encode(self, X):
         """Encode X, with NaN where a value is missing or a level is new."""

@@ -6,6 +6,8 @@ import numpy as np
 
 from sklboolean._core.formula import FirstRule
 from sklboolean._core.parameters import check_real
+from sklboolean.preprocessing._derived_columns import DateColumn
+from sklboolean.preprocessing._frames import TAGS
 
 SIGNS = {"up": 1, "down": -1}
 LARGEST = 2.0**40  # bounds of whole numbers below are exact to less than 1/2
@@ -51,7 +53,7 @@ def legal_states(columns):
             bits = np.array([[False], [True]])[: len(values), : len(features)]
             states.append(LegalStates(features, bits, values, "boolean"))
             continue
-        bits = _bits_of_states(fitted)
+        bits = _bits_of_states(fitted, encoded)
         values = fitted.decode(bits).tolist()
         # Columns of bools must be answered by bools.
         if fitted.kind == "boolean" and fitted.insists:  # not 0 and 1
@@ -101,8 +103,17 @@ def possible_bits(columns):
     return possible
 
 
-def _bits_of_states(fitted):
-    """Write the conditions that hold in each state of a column of an encoder."""
+def _bits_of_states(fitted, columns):
+    """Write the conditions that hold in each state of a column of an encoder.
+
+    Lists of tags do not change, nor do dates of which one is measured from the other.
+    """
+    origins = [(c, c.origin) for c in columns if isinstance(c, DateColumn)]
+    pairs = [{c.name, origin[0]} for c, origin in origins if isinstance(origin, tuple)]
+    if fitted.kind == TAGS or any(fitted.name in pair for pair in pairs):
+        return np.empty((0, fitted.n_conditions), dtype=bool)
+    if isinstance(fitted, DateColumn):
+        return fitted.states[0]
     if fitted.kind == "category":
         n_levels = len(fitted.levels) + bool(fitted.rare)
         return np.eye(n_levels, fitted.n_conditions, dtype=bool)

@@ -25,7 +25,7 @@ from sklboolean.inspection._legal_states import (
 from sklboolean.inspection._products import expanded, outcomes_of
 from sklboolean.inspection._user_columns import UserColumns
 from sklboolean.preprocessing._encoded_columns import level_names, level_text
-from sklboolean.preprocessing._frames import is_frame, read_columns
+from sklboolean.preprocessing._frames import is_frame, read_columns, refuse_by_type
 
 # The page is the file model_page.html with one JSON object, `data`, which its script
 # reads. "columns" are the inputs of the form, "features" the conditions on them that
@@ -118,6 +118,7 @@ def model_page(
     check_consistent_length(X, y)
     _, last, names = split_pipeline(estimator)
     user_columns = UserColumns.of(estimator)
+    refuse_by_type(user_columns.encoded or (), "the form of the page has no input for")
     formula = user_columns.formula
     bits = as_bits(user_columns.samples(X), formula.columns.binarize)
     names = names if feature_names is None else feature_names

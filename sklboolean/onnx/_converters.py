@@ -7,6 +7,7 @@ import numpy as np
 from sklboolean._core.formula import FirstRule, Members
 from sklboolean.onnx._graph import DOUBLE, FLOAT, INT64, Graph
 from sklboolean.preprocessing._encoded_columns import NumberColumn, OrderedColumn
+from sklboolean.preprocessing._frames import refuse_by_type
 
 
 def data_types():
@@ -226,6 +227,7 @@ def convert_encoder(scope, operator, container):
     """Write the conditions of `BooleanEncoder` on columns of numbers and of text."""
     model, graph = operator.raw_operator, Graph(scope, container)
     propagates = model.missing == "propagate"
+    refuse_by_type(model._formula(), "ONNX cannot read", NotImplementedError)
     conditions_by_column = []
     for number, fitted in enumerate(model._formula()):
         # Constant columns have no features.

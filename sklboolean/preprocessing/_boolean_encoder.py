@@ -48,14 +48,16 @@ from sklboolean.preprocessing._column_fitting import (
     warn_of_levels,
 )
 from sklboolean.preprocessing._column_summary import ColumnSummary, add_partitions
+from sklboolean.preprocessing._derived_columns import decoded, encoder_code
 from sklboolean.preprocessing._encoded_columns import (
-    encoder_code,
+    conditions_of_one,
     missing_message,
     sparse_conditions,
     unseen_message,
 )
 from sklboolean.preprocessing._enumeration import check_output_size
 from sklboolean.preprocessing._frames import (
+    BY_TYPE,
     PLAIN_VALUES,
     frame_like,
     is_frame,
@@ -63,6 +65,7 @@ from sklboolean.preprocessing._frames import (
     read_value,
     row_of,
 )
+from sklboolean.preprocessing._times import origins_of
 
 
 def _counts_batches(encoder):
@@ -220,7 +223,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
     def __init__(
         self, *, n_bins=8, strategy="quantile", thresholds=None, complement=True,
         kinds=None, min_frequency=None, max_categories=None, handle_unknown="ignore",
-        missing="indicator", sparse_output=False,
+        missing="indicator", sparse_output=False, reference=None,
     ):  # fmt: skip
         self.n_bins = n_bins
         self.strategy = strategy
@@ -232,6 +235,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         self.handle_unknown = handle_unknown
         self.missing = missing
         self.sparse_output = sparse_output
+        self.reference = reference
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -332,7 +336,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             # Nothing is set before the whole batch was read and merged: a failure
             # changes nothing.
             is_first = not hasattr(self, "_summaries")
-            batch = self._summarize(read_columns(self, X, reset=is_first))
+            batch = self._summarize(self._read(X, reset=is_first))
             if not is_first:
                 pairs = zip(self._summaries, batch, strict=True)
                 batch = [summary.merge(other) for summary, other in pairs]
@@ -384,7 +388,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
     def _fit(self, X, y):
         """Fit, and return the columns that were read."""
         self._check_params()
-        columns = read_columns(self, X, reset=True)
+        columns = self._read(X, reset=True)
         # Thresholds by labels are cuts of the columns themselves; those at quantiles
         # come from the counts.
         summaries = self._summarize(columns)
@@ -395,13 +399,30 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         vars(self).pop("_summaries", None)
         return columns
 
+    def _read(self, X, *, reset):
+        """Read the columns of training data; dates are measured from others."""
+        columns = read_columns(self, X, reset=reset)
+        check_by_column(self.reference, "reference", columns)
+        self._origins = origins_of(self.reference, [c.name for c in columns])
+        return self._measured(columns)
+
+    def _measured(self, columns):
+        return [
+            c.measured_from(self._origins[c.name], columns.__getitem__)
+            if c.name in self._origins
+            else c
+            for c in columns
+        ]
+
     def _summarize(self, columns):
         """Count the values of each column; numbers that name something are levels."""
         kinds = check_by_column(self.kinds, "kinds", columns)
         check_by_column(self.thresholds, "thresholds", columns)
         return [
             ColumnSummary.of(
-                column.as_category() if kinds.get(column.name) == "category" else column
+                column.as_category()
+                if kinds.get(column.name) == "category" and column.kind not in BY_TYPE
+                else column
             )
             for column in columns
         ]
@@ -412,7 +433,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             X = load_table(partition)
             if is_empty(X):
                 return number, None, []
-            summaries = self._summarize(read_columns(self, X, reset=True))
+            summaries = self._summarize(self._read(X, reset=True))
             return number, TableSchema.of(self), summaries
 
     def _fit_summaries(self, summaries, cuts=None, *, is_last=False):
@@ -424,9 +445,9 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         kinds, thresholds = self.kinds or {}, self.thresholds or {}
         # Every column is fitted alone, so the order of columns does not matter.
         levels = self.min_frequency, self.max_categories, self.handle_unknown
-        fitter = ColumnFitter(
-            self.n_bins, self.complement, kinds, thresholds, *levels, self.missing
-        )
+        self._origins = origins_of(self.reference, [s.name for s in summaries])
+        options = *levels, self.missing, self._origins
+        fitter = ColumnFitter(self.n_bins, self.complement, kinds, thresholds, *options)
         cuts = [None] * len(summaries) if cuts is None else cuts
         state = [fitter.fit(*pair) for pair in zip(summaries, cuts, strict=True)]
         self._set_fitted_attributes(state)
@@ -473,6 +494,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         # The state is a tuple of fitted columns; the other attributes are derived from
         # it.
         self._state, self._warned = tuple(state), set()
+        parts = (getattr(fitted, "parts", (fitted,)) for fitted in state)
+        self._parts = tuple(part for of_column in parts for part in of_column)
         widths = [fitted.n_conditions for fitted in state]
         labels = feature_names_of(self)
         pairs = zip(state, labels, strict=True)
@@ -484,14 +507,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
                 "which they come."
             )
         self.kinds_ = [fitted.kind for fitted in state]
-        self.thresholds_ = [
-            fitted.thresholds if fitted.kind in ("number", "ordered") else np.empty(0)
-            for fitted in state
-        ]
-        self.categories_ = [
-            fitted.levels if fitted.kind in ("category", "ordered") else ()
-            for fitted in state
-        ]
+        self.thresholds_ = [fitted.shown_thresholds for fitted in state]
+        self.categories_ = [getattr(fitted, "levels", ()) for fitted in state]
         self.feature_groups_ = np.repeat(np.array(labels, dtype=object), widths)
         self.order_ = np.concatenate([fitted.order() for fitted in state], dtype=int)
 
@@ -521,11 +538,12 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         values = self._values_of_one(X)
         if values is None:
-            return self._encode(X, read_columns(self, X, reset=False))
+            columns = read_columns(self, X, reset=False)
+            return self._encode(X, self._measured(columns))
         codes = self._read_values(values)
         if self.sparse_output:
             codes = np.array(codes)[:, None]
-            return sparse_conditions(self._state, codes, self._feature_names())
+            return sparse_conditions(self._parts, codes, self._feature_names())
         bits = self._bits_of_one(codes)[None]
         return frame_like(X, bits, self._feature_names()) if is_frame(X) else bits
 
@@ -560,6 +578,13 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         if not hasattr(self, "_state"):
             check_is_fitted(self)
         return self._bits_of_one(self._read_values(self._row_values(row)))
+
+    def _bits_of_one(self, codes):
+        """Mark the conditions of one sample from its runs."""
+        propagates = self.missing == "propagate"
+        features = conditions_of_one(self._parts, codes, propagates=propagates)
+        require(len(features) == len(self.order_), "order_ does not fit the conditions")
+        return features
 
     def _row_values(self, row):
         """List the values of a row in the order of the columns."""
@@ -600,30 +625,23 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             passes = propagates or fitted.indicates_missing
             if code is None or (code == fitted.missing_run and not passes):
                 column = read_value(fitted.name, value)
-                of_column, unseen = fitted.read(column)
-                self._check_new_values(fitted, column, unseen)
-                code = int(of_column[0])
-            codes.append(code)
+                if fitted.name in self._origins:
+                    column = column.measured_from(
+                        self._origins[fitted.name],
+                        lambda j: read_value(self._state[j].name, values[j]),
+                    )
+                codes += [int(runs[0]) for runs in self._runs(fitted, column)]
+            else:
+                codes.append(code)
         return codes
 
-    def _bits_of_one(self, codes):
-        """Mark the conditions of one sample from its runs."""
-        # A byte for each condition, 2 where it is NaN. Joining bytes is faster than
-        # writing into an array.
-        cells, propagates = bytearray(), self.missing == "propagate"
-        for fitted, code in zip(self._state, codes, strict=True):
-            n_conditions = fitted.n_conditions
-            if propagates and code >= fitted.missing_run:
-                cells += b"\2" * n_conditions
-            else:
-                first, end = fitted.runs[code]
-                cells += bytes(first) + b"\1" * (end - first)
-                cells += bytes(n_conditions - end)
-        features = np.frombuffer(cells, dtype=np.uint8)
-        require(len(features) == len(self.order_), "order_ does not fit the conditions")
-        if propagates:
-            return np.where(features == 2, np.float32(np.nan), features)
-        return features.view(bool)
+    def _runs(self, fitted, column):
+        """Find the runs of each sample, for each part of a column."""
+        column.check_kind(fitted.kind, "in fit")
+        for part in getattr(fitted, "parts", (fitted,)):
+            runs, unseen = part.read(column)
+            self._check_new_values(part, column, unseen)
+            yield runs
 
     def _encode(self, X, columns):
         """Mark the conditions in columns that were read from X."""
@@ -636,15 +654,13 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             check_output_size(n_samples * n_out * dtype.itemsize, n_out, hint)
         codes = []
         for fitted, column in zip(self._state, columns, strict=True):
-            of_column, unseen = fitted.read(column)
-            self._check_new_values(fitted, column, unseen)
-            codes.append(of_column)
+            codes += self._runs(fitted, column)
         if self.sparse_output:
-            return sparse_conditions(self._state, codes, self._feature_names())
+            return sparse_conditions(self._parts, codes, self._feature_names())
         # Column by column: conditions are written where they stay.
         features = np.empty((n_samples, n_out), dtype=dtype, order="F")
         first = 0
-        for fitted, of_column in zip(self._state, codes, strict=True):
+        for fitted, of_column in zip(self._parts, codes, strict=True):
             for number, condition in enumerate(fitted.marks(of_column), first):
                 features[:, number] = condition
             last = first + fitted.n_conditions
@@ -675,8 +691,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             if refuses:
                 raise ValueError(message)
             warned = getattr(self, "_warned", set())  # old pickles have none
-            if (column.name, what) not in warned:
-                warned.add((column.name, what))
+            if (fitted.name, what) not in warned:
+                warned.add((fitted.name, what))
                 as_false = ", so it counts as false" * (fitted.kind == "boolean")
                 warn_user(f"{message} None of its conditions holds there{as_false}.")
 
@@ -718,18 +734,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
                 f"X must hold 0, 1 or NaN, as transform returns them; "
                 f"the values of {name!r} do not."
             )
-        first, columns = 0, []
-        for fitted in self._state:
-            last = first + fitted.n_conditions
-            columns.append(fitted.decode(X[:, first:last]))
-            first = last
-        are_numbers = all(column.dtype.kind == "f" for column in columns)
-        values = np.empty(
-            (len(X), len(columns)), dtype=float if are_numbers else object
-        )
-        for j, column in enumerate(columns):
-            values[:, j] = column
-        return values
+        return decoded(self._state, X)
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
         """Write the conditions: "age <= 44.5", "color = red", "income is missing".

@@ -16,6 +16,14 @@ from sklearn.utils.validation import check_consistent_length
 from sklboolean._core.labels import comparable_labels, plain_labels, target_type
 from sklboolean._core.parameters import check_choice
 from sklboolean._core.validation import check_array_strict, check_labelled, warn_user
+from sklboolean.preprocessing._derived_columns import (
+    CalendarColumn,
+    DateColumn,
+    DaysColumn,
+    InstantColumn,
+    TagColumn,
+    TagsColumn,
+)
 from sklboolean.preprocessing._encoded_columns import (
     LevelColumn,
     NumberColumn,
@@ -24,7 +32,14 @@ from sklboolean.preprocessing._encoded_columns import (
     levels_alike,
     refuse_level,
 )
-from sklboolean.preprocessing._frames import Column
+from sklboolean.preprocessing._frames import (
+    BY_TYPE,
+    DATE,
+    DURATION,
+    TAGS,
+    ZONED,
+    Column,
+)
 from sklboolean.preprocessing._thresholds import (
     check_ranks,
     check_thresholds,
@@ -33,11 +48,17 @@ from sklboolean.preprocessing._thresholds import (
     find_tree_cuts,
     number_in_each_interval,
     place_thresholds,
+    shortest_between,
 )
+from sklboolean.preprocessing._times import check_dates, round_date_between
 
 KINDS = ("boolean", "category", "number", "ordered")
 NUMBER = re.compile(r"[-+]?(\d[\d.,]*|[.,]\d+)(e[-+]?\d+)?%?", re.IGNORECASE)
 CODE = re.compile(r"0\d")  # as in postcodes
+DAY, YEAR = r"\d\d?", r"\d{4}"
+DATE_TEXT = re.compile(
+    rf"({YEAR}[-/.]{DAY}[-/.]{DAY}|{DAY}[-/.]{DAY}[-/.]{YEAR})([ T]|$)"
+)
 MANY_LEVELS = 400
 MOST_NAMED = 20
 
@@ -54,6 +75,7 @@ class ColumnFitter:
     max_categories: int | None
     handle_unknown: str
     missing: str
+    origins: dict
 
     def fit(self, summary, cuts=None):
         """Choose the conditions on a column.
@@ -69,6 +91,8 @@ class ColumnFitter:
         fitted : NumberColumn, OrderedColumn or LevelColumn
         """
         name, thresholds = summary.name, self.thresholds.get(summary.name)
+        if summary.kind in BY_TYPE:
+            return self._fit_by_type(summary, thresholds, cuts)
         # ``kinds`` come first, then thresholds, then the type, then the values.
         kind = None if thresholds is None or summary.kind == "ordered" else "number"
         kind = self.kinds.get(name, kind) or summary.natural_kind()
@@ -83,6 +107,36 @@ class ColumnFitter:
             return self._fit_ordered(summary, thresholds, cuts)
         return self._fit_numbers(summary, kind, thresholds, cuts)
 
+    def _fit_by_type(self, summary, thresholds, cuts):
+        """Choose the conditions on dates, durations or tags."""
+        name, kind = summary.name, summary.kind
+        for option in ("kinds", "thresholds") if kind == TAGS else ("kinds",):
+            if name in getattr(self, option):
+                raise ValueError(
+                    f"{option} holds the column {name!r}, which holds {BY_TYPE[kind]} "
+                    "by its type. Take it out, or convert it to numbers or text."
+                )
+        if kind == TAGS:
+            frequent = self._fit_levels(summary)
+            options = (), self.handle_unknown, frequent.indicates_missing
+            first = TagColumn(name, (), *options, known=frozenset(summary.levels))
+            parts = [
+                TagColumn(name, (t,), *options[:2], False) for t in frequent.levels
+            ]
+            return TagsColumn(name, kind, (first, *parts))
+        number = self._fit_numbers(summary, kind, thresholds, cuts)
+        if kind == DURATION:
+            return number
+        options = (), self.handle_unknown, False
+        calendar = [
+            CalendarColumn(
+                f"{name} {part}", tuple(sorted(levels)), *options, part, kind
+            )
+            for part, levels in summary.calendar.items()
+            if len(levels) > 1
+        ]
+        return DateColumn(name, kind, (number, *calendar))
+
     def _fit_numbers(self, summary, kind, thresholds_given, cuts):
         """Choose the thresholds of a column of numbers, or check a Boolean one."""
         if kind == "ordered":
@@ -95,22 +149,30 @@ class ColumnFitter:
         empty = np.empty(0)
         values = empty if summary.numbers is None else summary.numbers.values
         relations = ("<=", ">") if self.complement else ("<=",)
+        is_date = kind in (DATE, ZONED) and summary.name not in self.origins
         # Booleans are numbers with a threshold of 0.5.
         if kind == "boolean":
             thresholds, relations = np.array([0.5]), (">",)
             representatives = np.array([0.0, 1.0])
         else:
             if thresholds_given is not None:
-                thresholds = check_thresholds(thresholds_given, summary.name)
+                check = check_dates if is_date else check_thresholds
+                thresholds = check(thresholds_given, summary.name)
             elif not len(values):
                 thresholds = empty
             else:
                 if cuts is None:
                     cuts = find_cuts(summary.numbers.counts, self.n_bins)
-                thresholds = place_thresholds(values, cuts)
+                between = round_date_between if is_date else shortest_between
+                thresholds = place_thresholds(values, cuts, between)
             representatives = number_in_each_interval(values, thresholds)
         has_missing = self._indicates_missing(summary)
         conditions = thresholds, relations, representatives, has_missing
+        if kind in BY_TYPE:
+            make, origin = InstantColumn if is_date else DaysColumn, {}
+            if not is_date:
+                origin = {"origin": self.origins.get(summary.name)}
+            return make(summary.name, kind, *conditions, **origin)
         insists = "boolean" in (summary.kind, self.kinds.get(summary.name))
         fitted = NumberColumn(summary.name, kind, *conditions, insists=insists)
         fitted.check(Column(summary.name, "number", values))
@@ -259,6 +321,14 @@ def warn_of_levels(summary, fitted):
             "only in blanks or in case, so each is a category. Make them one, for "
             f"example by .str.strip().str.lower(). {keep}"
         )
+    dates = [level for level in levels if DATE_TEXT.match(str(level))]
+    if dates and len(dates) >= 0.9 * len(levels) and not summary.is_declared:
+        warn_user(
+            f"{where} holds dates as text, such as {dates[0]!r}, so each of them "
+            "becomes a category. Convert the column, for example by "
+            f"pandas.to_datetime. {keep}"
+        )
+        return
     others = [level for level in levels if not NUMBER.fullmatch(str(level))]
     if (
         len(levels) > 10
@@ -274,7 +344,7 @@ def warn_of_levels(summary, fitted):
     elif n_kept > 30 and n_known < 4 * n_kept and not summary.is_declared:
         warn_user(
             f"Most categories of column {summary.name!r} of X occur in few samples. "
-            "Leave the column out, convert dates to numbers, or set max_categories or "
+            "Leave the column out, or set max_categories or "
             f"min_frequency. {keep}"
         )
     elif n_kept > MANY_LEVELS:

@@ -4,13 +4,15 @@
 # levels of an ordered category must be the same in all batches, in one order.
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sklboolean._core.formulas import shown
 from sklboolean._core.partitions import prefix_errors
+from sklboolean.preprocessing._frames import BY_TYPE, TAGS
 from sklboolean.preprocessing._quantile_sketch import QuantileSketch
+from sklboolean.preprocessing._times import calendar_levels
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class ColumnSummary:
     ----------
     name : str or int
         Name of the column, or its number.
-    kind : {"boolean", "number", "category", "ordered"}
+    kind : {"boolean", "number", "category", "ordered"} or a key of ``BY_TYPE``
         What its type says.
     n_samples, n_missing : int
         Samples, and those whose value is missing.
@@ -31,6 +33,8 @@ class ColumnSummary:
         Number of samples of each level; of "ordered" in order, with levels of none.
     is_declared : bool
         Whether the type of the column says that it is a category.
+    calendar : dict of frozenset
+        Of dates the levels of each part of the calendar.
     """
 
     name: object
@@ -40,6 +44,7 @@ class ColumnSummary:
     numbers: QuantileSketch | None
     levels: dict | None
     is_declared: bool
+    calendar: dict = field(default_factory=dict)
 
     @classmethod
     def of(cls, column):
@@ -48,18 +53,17 @@ class ColumnSummary:
         counted = len(missing), int(np.count_nonzero(missing))
         numbers = levels = None
         if column.numbers is None:
-            codes = column.codes[~missing]
-            counts = np.bincount(codes, minlength=len(column.levels)).tolist()
             levels = Counter()
-            for level, count in zip(column.levels, counts, strict=True):
+            for level, count in zip(column.levels, column.counts(), strict=True):
                 levels[level] += count
             if column.kind != "ordered":
                 levels = {level: count for level, count in levels.items() if count}
         else:
             numbers = QuantileSketch.of(column.numbers[~missing])
         return cls(
-            column.name, column.kind, *counted, numbers, levels, column.is_declared
-        )
+            column.name, column.kind, *counted, numbers, levels, column.is_declared,
+            {} if column.times is None else calendar_levels(column.times),
+        )  # fmt: skip
 
     def is_empty(self):
         """Test whether no value is known, so that other batches tell the kind.
@@ -70,6 +74,8 @@ class ColumnSummary:
 
     def is_constant(self):
         """Test whether all samples have one value, or all are missing."""
+        if self.kind == TAGS:
+            return all(count in (0, self.n_samples) for count in self.levels.values())
         if self.numbers is None:
             n_values = sum(count > 0 for count in self.levels.values())
         else:
@@ -93,6 +99,15 @@ class ColumnSummary:
         )
         if last.is_empty():
             return merged
+        if self.kind != other.kind and {self.kind, other.kind} & {*BY_TYPE}:
+            held = [BY_TYPE.get(s.kind, "numbers or text") for s in (other, self)]
+            raise ValueError(
+                f"Column {self.name!r} of X holds {held[0]}, but in another batch "
+                f"{held[1]}. Convert the column in all batches."
+            )
+        if self.kind in BY_TYPE and self.kind != TAGS:
+            seen = {p: self.calendar[p] | other.calendar[p] for p in self.calendar}
+            return replace(merged, calendar=seen, **self._add_numbers(other))
         if {self.kind, other.kind} <= {"boolean", "number"}:
             return replace(merged, **self._add_numbers(other))
         if (self.numbers is None) != (other.numbers is None):

@@ -25,7 +25,6 @@ from sys import float_info
 
 import numpy as np
 
-from sklboolean._core.c_code import c_string, check_prefix
 from sklboolean._core.feature_names import NUMBER, NamedCsr
 from sklboolean._core.formulas import shown
 from sklboolean._core.sql_code import sql_number
@@ -46,6 +45,8 @@ class FittedColumn:
     a level, "" for a Boolean; or "is" and "missing" or "rare". What is computed at the
     first use is not stored in pickles.
     """
+
+    shown_thresholds = np.empty(0)
 
     def __getstate__(self):
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -142,6 +143,11 @@ class NumberColumn(FittedColumn):
     representatives: np.ndarray
     indicates_missing: bool
     insists: bool = True
+
+    @property
+    def shown_thresholds(self):
+        """The thresholds, of which a Boolean has none."""
+        return np.empty(0) if self.kind == "boolean" else self.thresholds
 
     @cached_property
     def conditions(self):
@@ -566,24 +572,23 @@ def level_names(levels):
     return texts
 
 
-def encoder_code(columns, prefix):
-    """Write fitted columns as a function in C: see ``BooleanEncoder.to_c``."""
-    check_prefix(prefix)
-    about, arrays, lines = [], [], []
-    for number, fitted in enumerate(columns):
-        what = "a number"
-        if isinstance(fitted, LevelColumn | OrderedColumn):
-            name = f"{prefix}levels_{number}"
-            levels = fitted.levels + getattr(fitted, "rare", ())
-            levels = [c_string(level_text(level)) for level in levels]
-            arrays.append(f"const char *const {name}[] = {{{', '.join(levels) or 0}}};")
-            what = f"a place in {name}"
-        about.append(f"row[{number}]: {what}.")
-        for test in fitted.c(f"row[{number}]"):
-            lines.append(f"    x[{len(lines)}] = {test};")
-    head = f"/* {' '.join(about)} */"
-    function = f"void {prefix}encode(const double *row, unsigned char *x) {{"
-    return "\n".join(["#include <math.h>\n", *arrays, head, function, *lines, "}\n"])
+def conditions_of_one(state, codes, *, propagates):
+    """Mark the conditions of one sample from its runs; NaN where a value is missing."""
+    # A byte for each condition, 2 where it is NaN. Joining bytes is faster than writing
+    # into an array.
+    cells = bytearray()
+    for fitted, code in zip(state, codes, strict=True):
+        n_conditions = fitted.n_conditions
+        if propagates and code >= fitted.missing_run:
+            cells += b"\2" * n_conditions
+        else:
+            first, end = fitted.runs[code]
+            cells += bytes(first) + b"\1" * (end - first)
+            cells += bytes(n_conditions - end)
+    features = np.frombuffer(cells, dtype=np.uint8)
+    if propagates:
+        return np.where(features == 2, np.float32(np.nan), features)
+    return features.view(bool)
 
 
 def sparse_conditions(state, codes, names):

@@ -6,15 +6,16 @@ as comparing Python strings.
 """
 
 # Whatever the container, a column becomes a `Column`: float64 numbers with NaN for
-# missing values, or integer codes into a list of levels with -1 for missing ones. The
-# steps:
+# missing values, or integer codes into a list of levels with -1 for missing ones. Dates
+# are numbers that keep their times, lists of tags know the samples that hold each tag.
+# The steps:
 #
 # 1. `as_table` refuses lazy frames, and makes tables of exports and arrays of lists.
 # 2. The names and the width are compared with those of the fit.
 # 3. A reader for each package turns one column into numbers or codes (READERS).
 # 4. `_number_column` and `_level_column` decide what the values are: integers beyond
-#    2**53 are kept exactly, levels that are all numbers become numbers, dates and
-#    nested values are refused.
+#    2**53 are kept exactly, levels that are all numbers, or all dates, become these,
+#    other nested values are refused.
 #
 # Errors of any package become a ValueError that names the column.
 
@@ -38,13 +39,24 @@ from sklboolean._core.validation import (
     named_columns,
     readable_errors,
 )
+from sklboolean.preprocessing._times import DAY, read_objects, read_times
 
-NO_DATES = (
-    "which is a date, a time, a duration or a period. Turn it into numbers first, for "
-    "example the year, the month, the weekday or the days since an event, or put "
-    "skrub's DatetimeEncoder before this step."
+NO_TIME = (
+    "which is a time of day, a period, an interval, a category of dates, or a date "
+    "beside other values. Make all of the column dates or durations, for example by "
+    "pandas.to_datetime or .dt.to_timestamp(), or numbers."
 )
-NESTED = (tuple, list, dict, set, frozenset, np.ndarray, bytearray, memoryview)
+DATE, ZONED, DURATION, TAGS = "date", "date in UTC", "duration", "tags"
+# Kinds that only the type of a column says, and what such a column holds.
+BY_TYPE = {
+    DATE: "dates without a time zone",
+    ZONED: "dates with a time zone",
+    DURATION: "durations",
+    TAGS: "lists of text",
+}
+TIMES = (date, np.datetime64), (timedelta, np.timedelta64)
+LISTS = (tuple, list, set, frozenset, np.ndarray)
+NESTED = (*LISTS, dict, bytearray, memoryview)
 PLAIN_TYPES = {str, int, float, bool}
 PLAIN_VALUES = PLAIN_TYPES | {type(None)}
 # Float64 merges integers beyond.
@@ -58,7 +70,7 @@ class Column(NamedTuple):
     ----------
     name : str or int
         Its name, or its number where columns have no names.
-    kind : {"boolean", "number", "category", "ordered"}
+    kind : {"boolean", "number", "category", "ordered"} or a key of ``BY_TYPE``
         What its type says.
     numbers : ndarray of shape (n_samples,), dtype float64, or None
         NaN where a value is missing. Of int64 or uint64 for integers beyond 2**53,
@@ -76,6 +88,10 @@ class Column(NamedTuple):
         Largest number of decimal places, if it holds values of type Decimal.
     dtype : str
         Name of its type in a data frame, where `column_types` read it.
+    times : ndarray of shape (n_samples,), datetime64[us], or None
+        Of dates, in UTC, rounded down.
+    tags : tuple of ndarray of int
+        Of lists of text the samples that hold each level.
     """
 
     name: object
@@ -87,6 +103,8 @@ class Column(NamedTuple):
     is_declared: bool = False
     decimals: int | None = None
     dtype: str = ""
+    times: np.ndarray | None = None
+    tags: tuple = ()
 
     def missing(self):
         """Mark the samples whose value is missing."""
@@ -95,6 +113,48 @@ class Column(NamedTuple):
     def is_empty(self):
         """Test whether all values are missing in a column without a type."""
         return self.numbers is None and not self.levels
+
+    def counts(self):
+        """Count the samples of each level."""
+        if self.kind == TAGS:
+            return [*map(len, self.tags)]
+        known = self.codes[self.codes >= 0]
+        return np.bincount(known, minlength=len(self.levels)).tolist()
+
+    def check_kind(self, kind, where):
+        """Refuse a type that says another kind than that of ``where``."""
+        kinds = {self.kind, kind}
+        if len(kinds) > 1 and kinds & {*BY_TYPE} and not self.missing().all():
+            holds, held = (BY_TYPE.get(k, "numbers or text") for k in (self.kind, kind))
+            raise ValueError(
+                f"Column {self.name!r} of X holds {holds}, but {where} {held}. Convert "
+                "it: pandas.to_datetime makes dates of text, .dt.tz_localize gives "
+                "them a time zone, and .dt.tz_convert(None) takes it."
+            )
+
+    def measured_from(self, origin, column_at):
+        """Replace the numbers of dates by the days since a date.
+
+        Parameters
+        ----------
+        origin : float or (str, int)
+            Microseconds since 1970, or the name and the number of a column.
+        column_at : callable
+            Reads the column of a number.
+        """
+        if self.missing().all():
+            return self
+        if self.kind not in (DATE, ZONED):
+            raise ValueError(
+                f"reference holds the column {self.name!r}, which holds "
+                f"{BY_TYPE.get(self.kind, 'numbers or text')}, not dates. Convert it, "
+                "for example by pandas.to_datetime."
+            )
+        if isinstance(origin, tuple):
+            other = column_at(origin[1])
+            other.check_kind(self.kind, f"reference[{self.name!r}] must hold")
+            origin = other.numbers if other.kind == self.kind else np.nan
+        return self._replace(numbers=(self.numbers - origin) / DAY)
 
     def as_category(self):
         """Code the distinct numbers as levels."""
@@ -144,7 +204,6 @@ def read_columns(estimator, X, *, reset):
     """
     X = as_table(X)
     if is_frame(X):
-        _refuse_dates(X)
         # Equal names need no check, which would take longer than reading a row.
         if reset or not has_fitted_names(estimator, X):
             _check_names(X)
@@ -157,11 +216,9 @@ def read_columns(estimator, X, *, reset):
             series = X.get_columns()
         else:
             names, series = X.column_names, X.columns
-        read = _reader_of(series[0])
-        return [_read_column(read, *pair) for pair in zip(names, series, strict=True)]
-    if getattr(getattr(X, "dtype", None), "kind", "") in ("m", "M"):
-        raise ValueError(f"Column 0 of X holds {X.dtype}, {NO_DATES}")
-    X = check_stored(X, "X")
+        return [read_series(*pair) for pair in zip(names, series, strict=True)]
+    if getattr(getattr(X, "dtype", None), "kind", "") not in ("m", "M"):
+        X = check_stored(X, "X")
     with named_columns(X, "X", None), readable_errors("X"):
         X = validate_data(
             estimator, X, reset=reset, dtype=None, ensure_all_finite=False
@@ -209,9 +266,23 @@ def row_of(X):
 
 def read_value(name, value):
     """Read one value as a column of one sample."""
+    return _read_column(_read_array, name, _cell(value))
+
+
+def _cell(value):
     cell = np.empty(1, dtype=object)
     cell[0] = value
-    return _read_column(_read_array, name, cell)
+    return cell
+
+
+def refuse_by_type(columns, why, error=ValueError):
+    """Refuse columns of dates, durations and tags where nothing reads them."""
+    for column in columns:
+        if column.kind in BY_TYPE:
+            raise error(
+                f"Column {column.name!r} of X holds {BY_TYPE[column.kind]}, which {why}"
+                ". Turn it into numbers or categories, such as days since an event."
+            )
 
 
 def is_frame(X):
@@ -234,14 +305,6 @@ def _check_names(X):
             f"X has a column named {texts[0]!r} and one named {other!r}, which is not "
             "text. Set X.columns = X.columns.astype(str)."
         )
-
-
-def _refuse_dates(X):
-    for name, dtype in zip(X.columns, getattr(X, "dtypes", ()), strict=False):
-        is_time = getattr(dtype, "is_temporal", bool)()  # polars
-        is_time = is_time or hasattr(dtype, "freq")  # periods of pandas
-        if is_time or getattr(dtype, "kind", "") in ("m", "M"):
-            raise ValueError(f"Column {name!r} of X holds {dtype}, {NO_DATES}")
 
 
 def _check_size(shape, estimator):
@@ -278,6 +341,14 @@ def _read_column(read, name, values):
 
 def _read_pandas(name, series):
     dtype = series.dtype
+    if hasattr(dtype, "pyarrow_dtype") and dtype.kind not in "biufU":
+        return _read_arrow(name, series.array.__arrow_array__())
+    if dtype.kind in "mM":
+        is_zoned = hasattr(dtype, "tz")
+        values = series.dt.tz_convert(None) if is_zoned else series
+        return _time_column(name, *read_times(values.to_numpy()), is_zoned)
+    if hasattr(dtype, "freq"):
+        raise ValueError(f"Column {name!r} of X holds {dtype}, {NO_TIME}")
     if dtype.kind in "biuf":
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return _number_column(name, numbers, dtype.kind, series.tolist)
@@ -286,6 +357,8 @@ def _read_pandas(name, series):
     if hasattr(dtype, "categories"):
         codes, levels = series.cat.codes.to_numpy(), series.cat.categories.tolist()
         return _declared_column(name, codes, levels, dtype.ordered)
+    if dtype.kind == "O" and _are_lists(series):
+        return _list_column(name, series)
     # Objects and text: pandas codes missing values as -1.
     codes, levels = series.factorize()
     return _level_column(name, codes, levels.tolist())
@@ -300,6 +373,11 @@ def _read_polars(name, series):
         kind = "i" if dtype.is_integer() else kind
         numbers = series.cast(polars.Float64).to_numpy()
         return _number_column(name, numbers, kind, series.to_list)
+    if dtype in (polars.Date, polars.Datetime, polars.Duration):
+        is_zoned = getattr(dtype, "time_zone", None) is not None
+        return _time_column(name, *read_times(series.to_numpy()), is_zoned)
+    if dtype == polars.Time:
+        raise ValueError(f"Column {name!r} of X holds {dtype}, {NO_TIME}")
     if dtype == polars.Null:
         return Column(name, "category", codes=np.full(len(series), -1), levels=[])
     if dtype == polars.Enum:
@@ -323,7 +401,11 @@ def _read_arrow(name, chunked):
     from pyarrow import types
 
     if types.is_temporal(chunked.type):
-        raise ValueError(f"Column {name!r} of X holds {chunked.type}, {NO_DATES}")
+        values = chunked.to_numpy()
+        if values.dtype.kind not in "mM":
+            raise ValueError(f"Column {name!r} of X holds {chunked.type}, {NO_TIME}")
+        is_zoned = getattr(chunked.type, "tz", None) is not None
+        return _time_column(name, *read_times(values), is_zoned)
     if types.is_boolean(chunked.type):
         numbers = chunked.cast(pyarrow.int8()).cast(pyarrow.float64()).to_numpy()
         return _number_column(name, numbers, "b")
@@ -332,6 +414,9 @@ def _read_arrow(name, chunked):
         numbers = chunked.cast(pyarrow.float64(), safe=False).to_numpy()
         kind = "i" if is_integer else "f"
         return _number_column(name, numbers, kind, chunked.to_pylist)
+    if types.is_nested(chunked.type):
+        values = np.fromiter(chunked.to_pylist(), object, count=len(chunked))
+        return _read_array(name, values)
     values = chunked.combine_chunks()
     if types.is_null(chunked.type):
         return Column(name, "category", codes=np.full(len(chunked), -1), levels=[])
@@ -349,6 +434,10 @@ def _read_array(name, values):
     if values.dtype.kind in "biuf":
         numbers = np.ascontiguousarray(values, dtype=np.float64)
         return _number_column(name, numbers, values.dtype.kind, values.tolist)
+    if values.dtype.kind in "mM":
+        return _time_column(name, *read_times(values))
+    if values.dtype.kind == "O" and _are_lists(values):
+        return _list_column(name, values)
     # Equal values share a code; their first one is the level.
     index = {}
     codes = [index.setdefault(value, len(index)) for value in values.tolist()]
@@ -358,8 +447,10 @@ def _read_array(name, values):
 READERS = (("iloc", _read_pandas), ("rechunk", _read_polars), ("chunks", _read_arrow))
 
 
-def _reader_of(series):
-    return next(reader for attribute, reader in READERS if hasattr(series, attribute))
+def read_series(name, series):
+    """Read a column of a data frame."""
+    read = next(reader for attribute, reader in READERS if hasattr(series, attribute))
+    return _read_column(read, name, series)
 
 
 def _number_column(name, numbers, kind, list_values=None):
@@ -373,13 +464,50 @@ def _number_column(name, numbers, kind, list_values=None):
 
 def _declared_column(name, codes, levels, is_ordered=False):
     """Make a column of a type that says that it is a category."""
-    codes, levels = _check_levels(name, codes, levels)
+    codes, levels = _check_levels(name, *_drop_missing(codes, levels))
     kind = "ordered" if is_ordered else "category"
     return Column(name, kind, codes=codes, levels=levels, is_declared=True)
 
 
+def _time_column(name, numbers, times, is_zoned=False):
+    """Make a column of dates or durations of what `read_times` returns."""
+    if times.dtype.kind == "m":
+        return Column(name, DURATION, numbers)
+    return Column(name, ZONED if is_zoned else DATE, numbers, times=times)
+
+
+def _are_lists(values):
+    """Test whether the first value that is not missing is a list."""
+    is_gap = is_missing(np.fromiter(values, object, count=len(values)))
+    return not is_gap.all() and isinstance([*values][is_gap.argmin()], LISTS)
+
+
+def _list_column(name, lists):
+    """Make a column of lists of text, of which None is no tag."""
+    places, is_gap = {}, np.zeros(len(lists), dtype=bool)
+    for sample, tags in enumerate(lists):
+        if isinstance(tags, LISTS):
+            for tag in {*tags} - {None}:
+                places.setdefault(tag, []).append(sample)
+        else:
+            is_gap[sample] = bool(is_missing(_cell(tags))[0])
+            if not is_gap[sample]:
+                raise TypeError(f"{tags!r} beside lists")
+    if not all(isinstance(tag, str) for tag in places):
+        raise TypeError("lists of other things than text")
+    levels = sorted(map(str, places))
+    tags = tuple(np.array(places[level], dtype=np.intp) for level in levels)
+    return Column(name, TAGS, codes=-1 * is_gap, levels=levels, tags=tags)
+
+
 def _level_column(name, codes, levels):
-    """Make a column of codes; levels that are all numbers make it one of numbers."""
+    """Make a column of codes; levels of numbers or of dates make it one of these."""
+    codes, levels = _drop_missing(codes, levels)
+    if levels and any(all(isinstance(v, types) for v in levels) for types in TIMES):
+        numbers, times, is_zoned = read_objects(levels)
+        # Code -1, a missing value, takes the last entry.
+        times = np.append(times, times.dtype.type("NaT"))[codes]
+        return _time_column(name, np.append(numbers, np.nan)[codes], times, is_zoned)
     codes, levels = _check_levels(name, codes, levels)
     # From here on only the distinct values are looked at.
     are_numbers = all(isinstance(v, Real | Decimal | np.bool_) for v in levels)
@@ -400,21 +528,25 @@ def _level_column(name, codes, levels):
     return Column(name, "number", numbers[codes], are_integers, decimals=places)
 
 
-def _check_levels(name, codes, levels):
-    """Drop levels that are missing values, decode bytes, and refuse other objects."""
-    # Renumber the levels behind those that are missing values.
+def _drop_missing(codes, levels):
+    """Renumber the levels behind those that are missing values."""
     missing = is_missing(np.fromiter(levels, dtype=object, count=len(levels)))
     if missing.any():
         new_codes = np.where(missing, -1, np.cumsum(~missing) - 1)
         codes = np.append(new_codes, -1)[codes]
         levels = [v for v, gone in zip(levels, missing, strict=True) if not gone]
+    return codes, levels
+
+
+def _check_levels(name, codes, levels):
+    """Decode bytes, and refuse other objects."""
     unusual_types = set(map(type, levels)) - PLAIN_TYPES
     for level in levels if unusual_types else ():
         end = getattr(level, "left", level)  # of an interval
         is_time = isinstance(end, date | time | timedelta | np.datetime64)
         # Periods of pandas have a frequency.
         if is_time or isinstance(end, np.timedelta64) or hasattr(end, "freqstr"):
-            raise ValueError(f"Column {name!r} of X holds {level!r}, {NO_DATES}")
+            raise ValueError(f"Column {name!r} of X holds {level!r}, {NO_TIME}")
         if isinstance(level, NESTED) or not _is_value(level):
             raise TypeError(f"{type(level).__name__}")
     if bytes in unusual_types:
@@ -473,159 +605,3 @@ def frame_like(X, features, names):
             ) from error
     # scikit-learn's set_output cannot make a data frame of a table of pyarrow.
     return features
-
-
-def column_types(X, columns):
-    """Take the values out of the columns of X, and name their types in a frame.
-
-    A category keeps the levels that its type declares.
-    """
-    X, dtypes = as_table(X), [""] * len(columns)
-    if is_frame(X):
-        dtypes = X.schema.types if hasattr(X, "column_names") else X.dtypes
-    return [
-        column._replace(
-            numbers=None,
-            codes=None,
-            levels=column.levels if column.is_declared else None,
-            dtype=str(dtype),
-        )
-        for column, dtype in zip(columns, dtypes, strict=True)
-    ]
-
-
-def fill_missing(X, columns, missing, values, fitted):
-    """Copy a data set with its missing values filled in.
-
-    A column keeps its type if that can hold the new values. Otherwise, and where the
-    column holds nothing, it gets the type that the fit saw.
-
-    Parameters
-    ----------
-    X : data frame, table or array-like
-        As `read_columns` takes it.
-    columns : list of Column
-        Its columns.
-    missing : ndarray of shape (n_samples, n_features), dtype bool
-        Cells that are missing.
-    values : ndarray of shape (n_incomplete, n_features)
-        Values for the samples with missing cells; only those of these cells are used.
-    fitted : list of Column
-        Those of the fit, as `column_types` returns them.
-
-    Returns
-    -------
-    filled : object
-        Of the type of X; an ndarray for arrays and lists, and if the fit saw such.
-
-    Raises
-    ------
-    ValueError
-        For a column in which a gap is left.
-    """
-    X, is_gap = as_table(X), missing[missing.any(axis=1)]
-    values = values.astype(object)
-    for j, (column, of_fit) in enumerate(zip(columns, fitted, strict=True)):
-        like = of_fit
-        if not missing[:, j].all():
-            is_integer = column.is_integer or of_fit.is_integer
-            like = column._replace(is_integer=is_integer)
-        values[:, j] = [like.python_value(value) for value in values[:, j]]
-    if not (is_frame(X) and of_fit.dtype):
-        # A column without a known value has the type of what is filled in.
-        are_numbers = all(
-            column.numbers is not None
-            or (missing[:, j].all() and all(isinstance(v, Real) for v in values[:, j]))
-            for j, column in enumerate(columns)
-        )
-        filled = np.array(X, dtype=np.float64 if are_numbers else object)
-        filled[missing] = values[is_gap]
-        return filled
-    # One column at a time; those without gaps are shared with X.
-    filler = next(filler for attribute, filler in FILLERS if hasattr(X, attribute))
-    X = X[:]
-    for j in np.flatnonzero(missing.any(axis=0)):
-        new_values = values[is_gap[:, j], j].tolist()
-        X = _fill_column(filler, X, int(j), missing[:, j], new_values, fitted[j])
-    return X
-
-
-def _fill_column(filler, X, j, is_gap, new_values, of_fit):
-    """Fill the gaps of a column in the first type in which none is left."""
-    take, make, put = filler
-    series = take(X, j)
-    cells = (series.to_list if hasattr(series, "to_list") else series.to_pylist)()
-    for sample, value in zip(np.flatnonzero(is_gap).tolist(), new_values, strict=True):
-        cells[sample] = value
-    # None: its own type. Last comes the type that the package gives the values.
-    types = [None] * (not is_gap.all()) + [of_fit, Column(of_fit.name, "category")]
-    for like in types:
-        try:
-            filled = make(series, cells, like)
-            read = _reader_of(filled)
-            if not _read_column(read, of_fit.name, filled).missing().any():
-                return put(X, j, filled)
-            error = f"a missing value is left in {filled.dtype}"
-        except Exception as reason:  # of pandas, polars or pyarrow
-            error = reason
-    raise ValueError(
-        f"Column {of_fit.name!r} of X cannot hold {new_values[0]!r}, which is filled "
-        f"in ({error}). Convert it to the type that it had in fit."
-    )
-
-
-def _pandas_series(series, cells, like):
-    import pandas
-
-    dtype = series.dtype if like is None else like.dtype or None
-    if like is not None and like.levels is not None:
-        dtype = pandas.CategoricalDtype(like.levels, like.kind == "ordered")
-    if hasattr(dtype, "categories") and not {*cells} <= {*dtype.categories}:
-        raise ValueError(f"its categories are {dtype.categories.tolist()}")
-    return pandas.Series(cells, series.index, dtype, series.name)
-
-
-def _put_pandas(X, j, series):
-    X.isetitem(j, series)
-    return X
-
-
-def _put_polars(X, j, series):
-    return X.replace_column(j, series)
-
-
-def _polars_series(series, cells, like):
-    import polars
-
-    dtype = series.dtype if like is None else getattr(polars, like.dtype, None)
-    if like is not None and like.levels is not None:
-        is_ordered = like.kind == "ordered"
-        dtype = polars.Enum(like.levels) if is_ordered else polars.Categorical
-    return polars.Series(series.name, cells, dtype=dtype)
-
-
-def _arrow_array(chunked, cells, like):
-    import pyarrow
-
-    dtype = chunked.type if like is None else like.dtype or None
-    if like is None and pyarrow.types.is_dictionary(dtype):
-        array = pyarrow.array(cells, dtype.value_type).dictionary_encode().cast(dtype)
-    elif like is not None and like.levels is not None:
-        array = pyarrow.array(cells).dictionary_encode()
-    else:
-        array = pyarrow.array(cells, dtype)
-    return pyarrow.chunked_array([array])
-
-
-def _put_arrow(X, j, chunked):
-    return X.set_column(j, X.schema.field(j).with_type(chunked.type), chunked)
-
-
-# For each package: its data frames have this attribute; a column becomes a list of
-# Python values; a list becomes a column, of the type of an earlier one or of a
-# `Column`; a data frame gets a column.
-FILLERS = (
-    ("iloc", (lambda X, j: X.iloc[:, j], _pandas_series, _put_pandas)),
-    ("get_columns", (lambda X, j: X.to_series(j), _polars_series, _put_polars)),
-    ("schema", (lambda X, j: X.column(j), _arrow_array, _put_arrow)),
-)

@@ -142,10 +142,13 @@ def _best_path(gains, shares, n_bins):
     return total, inner
 
 
-def place_thresholds(values, cuts):
-    """Choose a threshold with few digits for each cut of ascending distinct values."""
+def place_thresholds(values, cuts, between):
+    """Choose a threshold for each cut of ascending distinct values.
+
+    ``between`` is `shortest_between`, or another choice of a number in [low, high).
+    """
     pairs = zip(values[cuts - 1].tolist(), values[cuts].tolist(), strict=True)
-    return np.array([shortest_between(low, high) for low, high in pairs], values.dtype)
+    return np.array([between(low, high) for low, high in pairs], values.dtype)
 
 
 def shortest_between(low, high):

@@ -1,5 +1,6 @@
 """Conjunctions of literals by definition: listed, tried on each row, and counted."""
 
+from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import combinations
 
@@ -78,6 +79,24 @@ def condition_holds(name, value):
     if relation == ">":
         return value > float(stated)
     return value == stated if relation == "=" else bool(value)
+
+
+def date_condition(name, when):
+    """Test a condition on the column "when" by what Python says of the date in UTC."""
+    if name == "when is missing":
+        return when is None
+    if when is None:
+        return False
+    if when.tzinfo is not None:
+        when = when.astimezone(UTC).replace(tzinfo=None)
+    condition = name.removeprefix("when ")
+    if condition.startswith("<= "):
+        return when <= datetime.fromisoformat(condition[3:])
+    if condition.startswith("> "):
+        return when > datetime.fromisoformat(condition[2:])
+    part, level = condition.split(" = ")
+    found = {"month": when.month, "hour": when.hour, "weekday": f"{when:%A}"}
+    return str(found[part]) == level
 
 
 def best_cuts(values, n_bins):

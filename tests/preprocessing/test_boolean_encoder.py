@@ -315,7 +315,11 @@ DATES = [f"2024-{month:02}-{day:02}" for month in range(1, 13) for day in range(
         ([f"{i},5" for i in range(11)], "'since' of X holds numbers as text, so each"),
         ([*range(20), "n/a"], "'since' of X holds numbers as text except"),
         ([f"{i}%" for i in range(11)] * 50, "'since' of X holds numbers as text"),
-        (DATES, "Most categories of column 'since' of X occur in few samples"),
+        (DATES, "'since' of X holds dates as text.*'2024-01-01'.*pandas.to_datetime"),
+        (
+            [f"street {k}" for k in range(40)],
+            "Most categories of column 'since' of X occur in few samples",
+        ),
     ],
 )
 def test_text_that_is_no_category_is_a_warning(values, message):
@@ -340,7 +344,6 @@ def test_categories_that_are_meant_are_no_warning(convert):
     BooleanEncoder().fit(convert(names))
     dates = pd.DataFrame({"since": DATES})
     BooleanEncoder(kinds={"since": "category"}).fit(dates)
-    BooleanEncoder(max_categories=5).fit(dates)
 
 
 @pytest.mark.parametrize("sparse_output", [False, True])
@@ -536,20 +539,9 @@ def test_parameters_that_are_refused(options, message):
         BooleanEncoder(**options).fit(mixed())
 
 
-DAYS = pd.to_datetime(["2020-01-01", "2021-01-01"])
-
-
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (
-            pd.DataFrame({"day": DAYS}),
-            "Column 'day' .*a date, a time, .*weekday.*DatetimeEncoder",
-        ),
-        (pd.DataFrame({"day": DAYS.date}), "Column 'day' .*weekday"),
-        (pd.DataFrame({"day": DAYS - DAYS[0]}), "Column 'day' .*weekday"),
-        (pl.DataFrame({"day": DAYS.date}), "Column 'day' .*weekday"),
-        (pa.table({"day": DAYS}), "Column 'day' .*weekday"),
         (pl.DataFrame({"a": [1]}).lazy(), r"X.collect\(\)"),
         (pd.DataFrame({"a": [[1], [2]]}), "'a' of X holds values that are neither"),
         (pl.DataFrame({"a": [[1], [2]]}), "'a' of X holds values that are neither"),
@@ -561,7 +553,7 @@ DAYS = pd.to_datetime(["2020-01-01", "2021-01-01"])
         (pd.DataFrame({"a": []}), "0 sample"),
         ([1, 2], "Expected 2D array"),
     ],
-    ids=range(15),
+    ids=range(10),
 )
 def test_data_that_are_refused(X, message):
     with pytest.raises(ValueError, match=message):

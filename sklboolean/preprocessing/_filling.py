@@ -1,0 +1,162 @@
+"""Data frames with their missing values filled in, of the types that they had."""
+
+from numbers import Real
+
+import numpy as np
+
+from sklboolean.preprocessing._frames import Column, as_table, is_frame, read_series
+
+
+def column_types(X, columns):
+    """Take the values out of the columns of X, and name their types in a frame.
+
+    A category keeps the levels that its type declares.
+    """
+    X, dtypes = as_table(X), [""] * len(columns)
+    if is_frame(X):
+        dtypes = X.schema.types if hasattr(X, "column_names") else X.dtypes
+    return [
+        column._replace(
+            numbers=None,
+            codes=None,
+            levels=column.levels if column.is_declared else None,
+            dtype=str(dtype),
+        )
+        for column, dtype in zip(columns, dtypes, strict=True)
+    ]
+
+
+def fill_missing(X, columns, missing, values, fitted):
+    """Copy a data set with its missing values filled in.
+
+    A column keeps its type if that can hold the new values. Otherwise, and where the
+    column holds nothing, it gets the type that the fit saw.
+
+    Parameters
+    ----------
+    X : data frame, table or array-like
+        As `read_columns` takes it.
+    columns : list of Column
+        Its columns.
+    missing : ndarray of shape (n_samples, n_features), dtype bool
+        Cells that are missing.
+    values : ndarray of shape (n_incomplete, n_features)
+        Values for the samples with missing cells; only those of these cells are used.
+    fitted : list of Column
+        Those of the fit, as `column_types` returns them.
+
+    Returns
+    -------
+    filled : object
+        Of the type of X; an ndarray for arrays and lists, and if the fit saw such.
+
+    Raises
+    ------
+    ValueError
+        For a column in which a gap is left.
+    """
+    X, is_gap = as_table(X), missing[missing.any(axis=1)]
+    values = values.astype(object)
+    for j, (column, of_fit) in enumerate(zip(columns, fitted, strict=True)):
+        like = of_fit
+        if not missing[:, j].all():
+            is_integer = column.is_integer or of_fit.is_integer
+            like = column._replace(is_integer=is_integer)
+        values[:, j] = [like.python_value(value) for value in values[:, j]]
+    if not (is_frame(X) and of_fit.dtype):
+        # A column without a known value has the type of what is filled in.
+        are_numbers = all(
+            column.numbers is not None
+            or (missing[:, j].all() and all(isinstance(v, Real) for v in values[:, j]))
+            for j, column in enumerate(columns)
+        )
+        filled = np.array(X, dtype=np.float64 if are_numbers else object)
+        filled[missing] = values[is_gap]
+        return filled
+    # One column at a time; those without gaps are shared with X.
+    filler = next(filler for attribute, filler in FILLERS if hasattr(X, attribute))
+    X = X[:]
+    for j in np.flatnonzero(missing.any(axis=0)):
+        new_values = values[is_gap[:, j], j].tolist()
+        X = _fill_column(filler, X, int(j), missing[:, j], new_values, fitted[j])
+    return X
+
+
+def _fill_column(filler, X, j, is_gap, new_values, of_fit):
+    """Fill the gaps of a column in the first type in which none is left."""
+    take, make, put = filler
+    series = take(X, j)
+    cells = (series.to_list if hasattr(series, "to_list") else series.to_pylist)()
+    for sample, value in zip(np.flatnonzero(is_gap).tolist(), new_values, strict=True):
+        cells[sample] = value
+    # None: its own type. Last comes the type that the package gives the values.
+    types = [None] * (not is_gap.all()) + [of_fit, Column(of_fit.name, "category")]
+    for like in types:
+        try:
+            filled = make(series, cells, like)
+            if not read_series(of_fit.name, filled).missing().any():
+                return put(X, j, filled)
+            error = f"a missing value is left in {filled.dtype}"
+        except Exception as reason:  # of pandas, polars or pyarrow
+            error = reason
+    raise ValueError(
+        f"Column {of_fit.name!r} of X cannot hold {new_values[0]!r}, which is filled "
+        f"in ({error}). Convert it to the type that it had in fit."
+    )
+
+
+def _pandas_series(series, cells, like):
+    import pandas
+
+    dtype = series.dtype if like is None else like.dtype or None
+    if like is not None and like.levels is not None:
+        dtype = pandas.CategoricalDtype(like.levels, like.kind == "ordered")
+    if hasattr(dtype, "categories") and not {*cells} <= {*dtype.categories}:
+        raise ValueError(f"its categories are {dtype.categories.tolist()}")
+    return pandas.Series(cells, series.index, dtype, series.name)
+
+
+def _put_pandas(X, j, series):
+    X.isetitem(j, series)
+    return X
+
+
+def _put_polars(X, j, series):
+    return X.replace_column(j, series)
+
+
+def _polars_series(series, cells, like):
+    import polars
+
+    dtype = series.dtype if like is None else getattr(polars, like.dtype, None)
+    if like is not None and like.levels is not None:
+        is_ordered = like.kind == "ordered"
+        dtype = polars.Enum(like.levels) if is_ordered else polars.Categorical
+    return polars.Series(series.name, cells, dtype=dtype)
+
+
+def _arrow_array(chunked, cells, like):
+    import pyarrow
+
+    dtype = chunked.type if like is None else like.dtype or None
+    if like is None and pyarrow.types.is_dictionary(dtype):
+        array = pyarrow.array(cells, dtype.value_type).dictionary_encode().cast(dtype)
+    elif like is not None and like.levels is not None:
+        array = pyarrow.array(cells).dictionary_encode()
+    else:
+        array = pyarrow.array(cells, dtype)
+    return pyarrow.chunked_array([array])
+
+
+def _put_arrow(X, j, chunked):
+    return X.set_column(j, X.schema.field(j).with_type(chunked.type), chunked)
+
+
+# For each package: its data frames have this attribute; a column becomes a list of
+# Python values; a list becomes a column, of the type of an earlier one or of a
+# `Column`; a data frame gets a column.
+FILLERS = (
+    ("iloc", (lambda X, j: X.iloc[:, j], _pandas_series, _put_pandas)),
+    ("get_columns", (lambda X, j: X.to_series(j), _polars_series, _put_polars)),
+    ("schema", (lambda X, j: X.column(j), _arrow_array, _put_arrow)),
+)
