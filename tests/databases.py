@@ -69,6 +69,11 @@ def postgresql_type(column):
         return "BIGINT"
     if pd.api.types.is_float_dtype(dtype):
         return "REAL" if dtype == np.float32 else "DOUBLE PRECISION"
+    if dtype.kind in "mM":
+        zoned = "TIMESTAMPTZ" if hasattr(dtype, "tz") else "TIMESTAMP"
+        return "INTERVAL" if dtype.kind == "m" else zoned
+    if len(known) and isinstance(known.iloc[0], list):
+        return "TEXT[]"
     return "TEXT"
 
 

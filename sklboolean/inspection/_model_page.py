@@ -118,7 +118,6 @@ def model_page(
     check_consistent_length(X, y)
     _, last, names = split_pipeline(estimator)
     user_columns = UserColumns.of(estimator)
-    refuse_by_type(user_columns.encoded or (), "the form of the page has no input for")
     formula = user_columns.formula
     bits = as_bits(user_columns.samples(X), formula.columns.binarize)
     names = names if feature_names is None else feature_names
@@ -390,6 +389,7 @@ def _plain_columns(used, names, bits):
 
 def _encoded_columns(user_columns, X, bits, used):
     """Describe the columns before the encoder, and their features as conditions."""
+    refuse_by_type(user_columns.encoded, "the form of the page has no input for")
     columns, features, values, described = [], [], [], {}
     X = user_columns.table(X) if is_frame(X) else np.asarray(X)
     read = read_columns(user_columns.transformers, X, reset=False)

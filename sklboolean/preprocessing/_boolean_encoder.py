@@ -90,10 +90,11 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
     """Encode the columns of a data frame as Boolean features with readable names.
 
     Numbers become ``age <= 44.5`` and ``age > 44.5`` for a few thresholds, categories
-    become ``color = red``, ordered ones ``size <= medium``, and missing values ``income
-    is missing``. Booleans stay as they are. Estimators of this package find the names
-    in a data frame, and in a pipeline, and merge thresholds to ``16 < age <= 44.5`` in
-    the rules they print.
+    become ``color = red``, ordered ones ``size <= medium``, dates ``when > 2024-03-01``
+    and ``when weekday = Monday``, lists of tags ``tags has new``, and missing values
+    ``income is missing``. Booleans stay as they are. Estimators of this package find
+    the names in a data frame, and in a pipeline, and merge thresholds to ``16 < age <=
+    44.5`` in the rules they print.
 
     Parameters
     ----------
@@ -109,7 +110,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
     thresholds : dict or None, default=None
         Thresholds of chosen columns by column name, or by number for arrays, for
         example ``{"age": [18, 65]}``. They replace those of ``strategy``. Those of an
-        ordered category are levels, ``{"size": ["medium"]}``.
+        ordered category are levels, ``{"size": ["medium"]}``, those of dates are dates
+        in UTC, ``{"when": ["2024-03-01"]}``, and those of durations numbers of days.
     complement : bool, default=True
         Whether numbers also get the columns ``name > t``. Monotone models can then
         express intervals and lower bounds, and a missing value satisfies neither
@@ -148,17 +150,24 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         Return a CSR array. It takes less memory than a dense array only for categories
         of many levels. Estimators of this package find the names of its columns;
         others, and slices of it, see numbered columns.
+    reference : dict or None, default=None
+        For chosen columns of dates, by name or number, a date from which they are
+        measured, or the name of the column that holds it, for example ``{"end":
+        "start"}``. Their thresholds are then numbers of days, ``days from start to end
+        <= 30``. Set it where ages and intervals matter more than the date itself.
 
     Attributes
     ----------
     kinds_ : list of str
-        Kind of each column: "boolean", "category", "number" or "ordered".
+        Kind of each column: "boolean", "category", "number", "ordered", "date", "date
+        in UTC" (of dates with time zones), "duration" or "tags".
     thresholds_ : list of ndarray
         Thresholds of each column, ascending, float64, or integers where some are beyond
-        2**53. Of an ordered category places in ``categories_``. Empty for other kinds.
+        2**53. Of an ordered category places in ``categories_``, of dates datetime64, of
+        durations and days since a ``reference`` days. Empty for other kinds.
     categories_ : list of tuple
-        Levels of each column that have a feature of their own; of an ordered category
-        all levels in their order. Empty for other kinds.
+        Levels and tags of each column that have a feature of their own; of an ordered
+        category all levels in their order. Empty for other kinds.
     feature_groups_ : ndarray of shape (n_features_out,), dtype object
         Name of the column that each feature describes.
     order_ : ndarray of shape (n_features_out,), dtype int
@@ -196,14 +205,21 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
     all keep their columns.
 
     Integers beyond 2**53 are compared exactly. Numbers that neither float64 nor 64-bit
-    integers hold apart are refused, but may be categories. Infinity, dates, times,
-    durations and periods are refused. Masked values are missing, and bytes are read as
-    UTF-8 text. Other objects are levels where equal ones compare equal, such as UUIDs.
+    integers hold apart are refused, but may be categories. Infinity, times of day and
+    periods are refused. Masked values are missing, and bytes are read as UTF-8 text.
+    Other objects are levels where equal ones compare equal, such as UUIDs.
 
-    ``fit`` warns of constant columns, of text in which nearly all values are numbers,
-    of text of which most values occur in few samples, of levels that differ only in
-    blanks or case, and of more than 400 levels, unless ``kinds`` says that the column
-    is a category. A type that says so silences the second and third.
+    Dates, durations and lists of text are known by their types, of pandas, polars,
+    pyarrow, numpy or Python; text is never taken for a date. A date has thresholds, and
+    its month, its weekday and its hour are levels where they vary. Dates with time
+    zones are read in UTC. Nanoseconds are compared exactly with thresholds, which are
+    whole microseconds. Durations are numbers of days. A tag has a feature if two
+    samples have it, or as ``min_frequency`` and ``max_categories`` say.
+
+    ``fit`` warns of constant columns, of text in which nearly all values are numbers or
+    dates, of text of which most values occur in few samples, of levels that differ only
+    in blanks or case, and of more than 400 levels, unless ``kinds`` says that the
+    column is a category. A type that says so silences the second and third.
 
     Examples
     --------
@@ -237,6 +253,12 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         self.sparse_output = sparse_output
         self.reference = reference
 
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        if "_state" in state:  # older encoders had no dates
+            vars(self).setdefault("_origins", {})
+            vars(self).setdefault("_parts", self._state)
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -268,9 +290,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For invalid parameters, for dates and infinity, for columns that cannot be
-            read as their kind, and when every column is constant. An earlier fit is
-            kept.
+            For invalid parameters, for infinity, for columns that cannot be read as
+            their kind, and when every column is constant. An earlier fit is kept.
         """
         with restore_on_error(self):
             self._fit(X, y)
@@ -407,12 +428,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         return self._measured(columns)
 
     def _measured(self, columns):
-        return [
-            c.measured_from(self._origins[c.name], columns.__getitem__)
-            if c.name in self._origins
-            else c
-            for c in columns
-        ]
+        origins, at = self._origins, columns.__getitem__
+        return [c.measured_from(origins.get(c.name), at) for c in columns]
 
     def _summarize(self, columns):
         """Count the values of each column; numbers that name something are levels."""
@@ -624,12 +641,10 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             code = fitted.run_of(value) if type(value) in PLAIN_VALUES else None
             passes = propagates or fitted.indicates_missing
             if code is None or (code == fitted.missing_run and not passes):
-                column = read_value(fitted.name, value)
-                if fitted.name in self._origins:
-                    column = column.measured_from(
-                        self._origins[fitted.name],
-                        lambda j: read_value(self._state[j].name, values[j]),
-                    )
+                column = read_value(fitted.name, value).measured_from(
+                    self._origins.get(fitted.name),
+                    lambda j: read_value(self._state[j].name, values[j]),
+                )
                 codes += [int(runs[0]) for runs in self._runs(fitted, column)]
             else:
                 codes.append(code)
@@ -709,8 +724,9 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         values : ndarray of shape (n_samples, `n_features_in_`)
             Float64 if all columns hold numbers, else object. A number lies in the
             interval between its thresholds, a rare level becomes the most frequent one,
-            and values that are missing or unknown are NaN, or None in categories.
-            ``transform`` gives the features again.
+            and values that are missing or unknown are NaN, NaT, or None in categories.
+            ``transform`` gives the features again, unless a date is measured from
+            another column, of which only the days between are kept.
 
         Raises
         ------
@@ -783,14 +799,14 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             ``void encode(const double *row, unsigned char *x)`` writes the features
             into ``x``, from where the functions of a model's ``to_c`` read them. An
             entry of ``row`` is a number, or the place of a level in the array
-            ``levels_`` and the number of the column. ``NAN`` is a missing value, -1
-            another level.
+            ``levels_`` and the number of the column. Dates are seconds since 1970 in
+            UTC, durations days. ``NAN`` is a missing value, -1 another level.
 
         Raises
         ------
         ValueError
-            With ``missing="propagate"``, which bits cannot hold, and for a prefix that
-            is not a name.
+            With ``missing="propagate"``, which bits cannot hold, for lists of tags,
+            and for a prefix that is not a name.
 
         Examples
         --------
@@ -840,7 +856,9 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         sql : str
             A list of expressions of value 0 or 1, named f0, f1, ... in the order of
             ``get_feature_names_out``: the middle of ``SELECT ... FROM table AS f``.
-            NULL and NaN are missing values.
+            NULL and NaN are missing values. Dates, durations and tags need a
+            ``dialect``: "duckdb" or "postgresql", or "sqlite", where dates are text in
+            ISO format, to a millisecond, durations numbers of days, and tags refused.
 
         Raises
         ------

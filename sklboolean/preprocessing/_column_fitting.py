@@ -55,9 +55,11 @@ from sklboolean.preprocessing._times import check_dates, round_date_between
 KINDS = ("boolean", "category", "number", "ordered")
 NUMBER = re.compile(r"[-+]?(\d[\d.,]*|[.,]\d+)(e[-+]?\d+)?%?", re.IGNORECASE)
 CODE = re.compile(r"0\d")  # as in postcodes
-DAY, YEAR = r"\d\d?", r"\d{4}"
-DATE_TEXT = re.compile(
-    rf"({YEAR}[-/.]{DAY}[-/.]{DAY}|{DAY}[-/.]{DAY}[-/.]{YEAR})([ T]|$)"
+DATE_TEXT = re.compile(r"(\d{4}([-/.]\d\d?){2}|(\d\d?[-/.]){2}\d{4})([ T].*)?")
+# What text may be, the least number of levels that tell, and what converts it.
+WRITTEN_TYPES = (
+    (DATE_TEXT, 3, "dates", "to_datetime"),
+    (NUMBER, 11, "numbers", "to_numeric"),
 )
 MANY_LEVELS = 400
 MOST_NAMED = 20
@@ -121,7 +123,9 @@ class ColumnFitter:
             options = (), self.handle_unknown, frequent.indicates_missing
             first = TagColumn(name, (), *options, known=frozenset(summary.levels))
             parts = [
-                TagColumn(name, (t,), *options[:2], False) for t in frequent.levels
+                TagColumn(name, (tag,), *options[:2], False)
+                for tag in frequent.levels
+                if self.min_frequency or summary.levels[tag] > 1
             ]
             return TagsColumn(name, kind, (first, *parts))
         number = self._fit_numbers(summary, kind, thresholds, cuts)
@@ -321,26 +325,9 @@ def warn_of_levels(summary, fitted):
             "only in blanks or in case, so each is a category. Make them one, for "
             f"example by .str.strip().str.lower(). {keep}"
         )
-    dates = [level for level in levels if DATE_TEXT.match(str(level))]
-    if dates and len(dates) >= 0.9 * len(levels) and not summary.is_declared:
-        warn_user(
-            f"{where} holds dates as text, such as {dates[0]!r}, so each of them "
-            "becomes a category. Convert the column, for example by "
-            f"pandas.to_datetime. {keep}"
-        )
-        return
-    others = [level for level in levels if not NUMBER.fullmatch(str(level))]
-    if (
-        len(levels) > 10
-        and len(others) <= 0.1 * len(levels)
-        and not any(CODE.match(str(level)) for level in levels)
-        and not summary.is_declared
-    ):
-        but = f" except values such as {others[0]!r}" if others else ""
-        warn_user(
-            f"{where} holds numbers as text{but}, so each of them becomes a category. "
-            f"Convert the column to numbers. {keep}"
-        )
+    text = None if summary.is_declared else what_text_is(levels)
+    if text:
+        warn_user(f"{where} holds {text} {keep}")
     elif n_kept > 30 and n_known < 4 * n_kept and not summary.is_declared:
         warn_user(
             f"Most categories of column {summary.name!r} of X occur in few samples. "
@@ -352,6 +339,21 @@ def warn_of_levels(summary, fitted):
             f"{where} has {n_kept} categories, and each becomes a feature. Set "
             f"max_categories or min_frequency to share one among the rare ones. {keep}"
         )
+
+
+def what_text_is(levels):
+    """Say of which type nearly all levels are, written as text; None: of no other."""
+    texts = [*map(str, levels)]
+    for pattern, least, what, convert in WRITTEN_TYPES:
+        others = [text for text in texts if not pattern.fullmatch(text)]
+        is_code = pattern is NUMBER and any(map(CODE.match, texts))
+        if len(levels) >= least and len(others) <= 0.1 * len(levels) and not is_code:
+            but = f" except values such as {others[0]!r}" if others else ""
+            return (
+                f"{what} as text{but}, so each of them becomes a category. Convert the "
+                f"column, for example by pandas.{convert}."
+            )
+    return None
 
 
 def warn_of_constants(summaries):

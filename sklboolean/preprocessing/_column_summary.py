@@ -74,6 +74,8 @@ class ColumnSummary:
 
     def is_constant(self):
         """Test whether all samples have one value, or all are missing."""
+        if any(len(levels) > 1 for levels in self.calendar.values()):
+            return False
         if self.kind == TAGS:
             return all(count in (0, self.n_samples) for count in self.levels.values())
         if self.numbers is None:

@@ -42,14 +42,16 @@ FORMATTED = {
 }
 # Years begin in March, and eras of 400 years are alike.
 C_CALENDAR = """\
-static double hour(double t) {
+#ifndef CALENDAR_OF_DATES
+#define CALENDAR_OF_DATES
+static inline double hour(double t) {
     return floor(floor(t) / 3600) - 24 * floor(floor(t) / 86400);
 }
-static double weekday(double t) {
+static inline double weekday(double t) {
     double day = floor(floor(t) / 86400) + 3;
     return day - 7 * floor(day / 7) + 1;
 }
-static double month(double t) {
+static inline double month(double t) {
     double day = floor(floor(t) / 86400) + 719468;
     double of_era = day - 146097 * floor(day / 146097);
     double years = of_era - floor(of_era / 1460) + floor(of_era / 36524);
@@ -58,6 +60,7 @@ static double month(double t) {
     day = floor((5 * of_era + 2) / 153);
     return day < 10 ? day + 3 : day - 9;
 }
+#endif
 """
 
 

@@ -137,12 +137,13 @@ class Column(NamedTuple):
 
         Parameters
         ----------
-        origin : float or (str, int)
-            Microseconds since 1970, or the name and the number of a column.
+        origin : float or (str, int) or None
+            Microseconds since 1970, or the name and the number of a column. None: the
+            numbers stay.
         column_at : callable
             Reads the column of a number.
         """
-        if self.missing().all():
+        if origin is None or self.missing().all():
             return self
         if self.kind not in (DATE, ZONED):
             raise ValueError(
@@ -200,7 +201,7 @@ def read_columns(estimator, X, *, reset):
     Raises
     ------
     ValueError
-        For dates, infinity, values that cannot be compared, and what is no table.
+        For infinity, values that cannot be compared, and what is no table.
     """
     X = as_table(X)
     if is_frame(X):
@@ -266,13 +267,8 @@ def row_of(X):
 
 def read_value(name, value):
     """Read one value as a column of one sample."""
-    return _read_column(_read_array, name, _cell(value))
-
-
-def _cell(value):
-    cell = np.empty(1, dtype=object)
-    cell[0] = value
-    return cell
+    cell = np.fromiter([value], object, count=1)
+    return _read_column(_read_array, name, cell)
 
 
 def refuse_by_type(columns, why, error=ValueError):
@@ -490,7 +486,7 @@ def _list_column(name, lists):
             for tag in {*tags} - {None}:
                 places.setdefault(tag, []).append(sample)
         else:
-            is_gap[sample] = bool(is_missing(_cell(tags))[0])
+            [is_gap[sample]] = is_missing(np.fromiter([tags], object, count=1))
             if not is_gap[sample]:
                 raise TypeError(f"{tags!r} beside lists")
     if not all(isinstance(tag, str) for tag in places):
@@ -503,12 +499,16 @@ def _list_column(name, lists):
 def _level_column(name, codes, levels):
     """Make a column of codes; levels of numbers or of dates make it one of these."""
     codes, levels = _drop_missing(codes, levels)
-    if levels and any(all(isinstance(v, types) for v in levels) for types in TIMES):
-        numbers, times, is_zoned = read_objects(levels)
-        # Code -1, a missing value, takes the last entry.
-        times = np.append(times, times.dtype.type("NaT"))[codes]
-        return _time_column(name, np.append(numbers, np.nan)[codes], times, is_zoned)
-    codes, levels = _check_levels(name, codes, levels)
+    if not levels or not any(all(isinstance(v, t) for v in levels) for t in TIMES):
+        return _plain_column(name, *_check_levels(name, codes, levels))
+    numbers, times, is_zoned = read_objects(levels)
+    # Code -1, a missing value, takes the last entry.
+    times = np.append(times, times.dtype.type("NaT"))[codes]
+    return _time_column(name, np.append(numbers, np.nan)[codes], times, is_zoned)
+
+
+def _plain_column(name, codes, levels):
+    """Make a column of codes; levels that are all numbers make it one of numbers."""
     # From here on only the distinct values are looked at.
     are_numbers = all(isinstance(v, Real | Decimal | np.bool_) for v in levels)
     if not levels or not are_numbers:

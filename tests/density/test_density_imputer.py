@@ -249,7 +249,7 @@ def test_a_gap_that_stays_is_an_error(monkeypatch):
     def make(series, cells, like):
         return pd.Series([None] * len(cells))
 
-    take, _, put = dict(_frames.FILLERS)["iloc"]
+    take, _, put = dict(_filling.FILLERS)["iloc"]
     monkeypatch.setattr(_frames, "FILLERS", (("iloc", (take, make, put)),))
     gap = pd.DataFrame([CUSTOMERS[0] | {"city": None}])
     with pytest.raises(ValueError, match=r"'city' of X cannot hold .* value is left"):

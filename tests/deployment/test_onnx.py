@@ -398,3 +398,10 @@ def test_other_models_are_refused_by_skl2onnx():
     model = KernelPerceptron(random_state=0).fit(X, y)
     with pytest.raises(Exception, match="KernelPerceptron"):
         run(model, X)
+
+
+def test_dates_are_refused_in_words():
+    X = pd.DataFrame({"when": pd.date_range("2024-01-01", periods=90)})
+    encoder = BooleanEncoder(n_bins=3).fit(X)
+    with pytest.raises(NotImplementedError, match="'when' of X holds dates without"):
+        skl2onnx.to_onnx(encoder, np.zeros((1, 1)))

@@ -349,3 +349,29 @@ def test_boosters_of_other_classifiers_are_refused():
         if hasattr(model, "to_sql"):
             with pytest.raises(ValueError, match="not made of conjunctions"):
                 model.to_sql()
+
+
+def test_dates_in_c(tmp_path):
+    rng = np.random.default_rng(0)
+    seconds = rng.integers(-(10**9), 2 * 10**9, 400)
+    seconds[::7], seconds[::9] = 951_868_799, 0  # the end of a leap day
+    when = pd.Series(seconds.astype("M8[s]"))
+    when[::11] = pd.NaT
+    wait = pd.Series(rng.integers(-(10**6), 10**7, 400).astype("m8[s]"))
+    X = pd.DataFrame({"when": when, "end": when + wait, "since": when, "wait": wait})
+    encoder = BooleanEncoder(
+        n_bins=6, reference={"end": "when", "since": "1999-12-31"}
+    ).fit(X)  # fmt: skip
+    code = encoder.to_c()
+    assert "row[0]: seconds since 1970." in code
+    assert "row[3]: days." in code
+    library = compiled(f"{code}\n{encoder.to_c('other_')}", tmp_path)
+    rows = X.assign(wait=wait / pd.Timedelta(1, "D"))
+    for name in ("when", "end", "since"):
+        rows[name] = (X[name] - pd.Timestamp(0)) / pd.Timedelta(1, "s")
+    expected = encoder.transform(X).to_numpy(dtype=np.uint8)
+    found = np.zeros(expected.shape, dtype=np.uint8)
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    for row, line in zip(rows, found, strict=True):
+        library.encode(pointer(row), pointer(line))
+    np.testing.assert_array_equal(found, expected)

@@ -315,7 +315,7 @@ DATES = [f"2024-{month:02}-{day:02}" for month in range(1, 13) for day in range(
         ([f"{i},5" for i in range(11)], "'since' of X holds numbers as text, so each"),
         ([*range(20), "n/a"], "'since' of X holds numbers as text except"),
         ([f"{i}%" for i in range(11)] * 50, "'since' of X holds numbers as text"),
-        (DATES, "'since' of X holds dates as text.*'2024-01-01'.*pandas.to_datetime"),
+        (DATES, "'since' of X holds dates as text.*pandas.to_datetime"),
         (
             [f"street {k}" for k in range(40)],
             "Most categories of column 'since' of X occur in few samples",
