@@ -274,7 +274,7 @@ def read_value(name, value):
 def refuse_by_type(columns, why, error=ValueError):
     """Refuse columns of dates, durations and tags where nothing reads them."""
     for column in columns:
-        if column.kind in BY_TYPE:
+        if getattr(column, "kind", None) in BY_TYPE:
             raise error(
                 f"Column {column.name!r} of X holds {BY_TYPE[column.kind]}, which {why}"
                 ". Turn it into numbers or categories, such as days since an event."

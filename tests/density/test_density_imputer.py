@@ -31,7 +31,7 @@ from sklboolean import (
     DensityMixture,
 )
 from sklboolean.density import _density_imputer
-from sklboolean.preprocessing import _frames
+from sklboolean.preprocessing import _filling
 
 MIXTURE = BernoulliMixture(3, random_state=0)
 
@@ -250,7 +250,7 @@ def test_a_gap_that_stays_is_an_error(monkeypatch):
         return pd.Series([None] * len(cells))
 
     take, _, put = dict(_filling.FILLERS)["iloc"]
-    monkeypatch.setattr(_frames, "FILLERS", (("iloc", (take, make, put)),))
+    monkeypatch.setattr(_filling, "FILLERS", (("iloc", (take, make, put)),))
     gap = pd.DataFrame([CUSTOMERS[0] | {"city": None}])
     with pytest.raises(ValueError, match=r"'city' of X cannot hold .* value is left"):
         imputer_of("pandas", False).transform(gap)
