@@ -51,19 +51,24 @@ def plain_labels(y):
         values = np.asarray(y, dtype=None if hasattr(y, "dtype") else object)
     except ValueError:  # rows of different lengths
         return y
-    if values.dtype.kind != "O":
-        return values
-    labels = values.ravel().tolist()
+    if values.dtype.kind == "O":
+        labels = _plain_array(values.ravel().tolist())
+        return y if labels is None else labels.reshape(values.shape)
+    return values
+
+
+def _plain_array(labels):
+    """Make an array of Booleans, or of numbers that it holds exactly; else None."""
     types = {type(label) for label in labels}
     if types & {bool, np.bool_}:
-        return values.astype(bool) if types <= {bool, np.bool_} else y
+        return np.array(labels, dtype=bool) if types <= {bool, np.bool_} else None
     if not types or not all(issubclass(each, Real | Decimal) for each in types):
-        return y
+        return None
     if Decimal in types:
-        is_whole = all(label % 1 == 0 for label in labels)
-        labels = [int(label) if is_whole else float(label) for label in labels]
+        as_number = int if all(label % 1 == 0 for label in labels) else float
+        labels = list(map(as_number, labels))
     numbers = np.array(labels)
-    return numbers.reshape(values.shape) if numbers.tolist() == labels else y
+    return numbers if numbers.tolist() == labels else None
 
 
 def refuse_text(y):

@@ -428,8 +428,8 @@ def validate_boolean(estimator, X, y="no_validation", *, reset=True, **options):
     only_X = isinstance(y, str) and y == "no_validation"
     X, y = (checked, None) if only_X else checked
     table = as_boolean(X, estimator.binarize)
-    if reset and isinstance(X, np.ndarray):
-        always = always_true(table, X.shape[1])
+    if isinstance(X, np.ndarray):
+        always = always_true(table, X.shape[1]) if reset else None
         warn_of_lost_columns(estimator, X, always, estimator.binarize)
     return table if only_X else (table, y)
 
@@ -448,18 +448,23 @@ def warn_of_lost_columns(estimator, X, always, binarize):
         Has ``feature_names_in_`` where columns have names.
     X : ndarray of shape (n_samples, n_features)
         Dense data. Sparse matrices are sparse because of zeros.
-    always : ndarray of shape (n_features,), dtype bool
-        Columns that are true in every sample.
+    always : ndarray of shape (n_features,), dtype bool, or None
+        Columns that are true in every sample of a fit. None in a prediction, where only
+        columns between 0 and 1 are reported: a ClassifierChain fits on labels, and may
+        pass probabilities later.
     binarize : float or None
         The threshold.
     """
+    names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
+    if always is None:
+        _warn_of_probabilities(X, names, binarize)
+        return
     # First, signed numbers of which only the sign is left.
     if X.dtype.kind in "fi" and binarize == 0 and X.size and X.min() < 0:
         lowest = X.min(axis=0)
         # Columns of -1 and 1 lose nothing, and another threshold was chosen.
         cut = np.flatnonzero(((X <= 0) & (X != lowest) & (lowest < 0)).any(axis=0))
         if len(cut):
-            names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
             others = f" (and {len(cut) - 1} more)" if len(cut) > 1 else ""
             warn_user(
                 f"Column {names[cut[0]]!s}{others} holds real numbers. Only whether "
@@ -474,7 +479,6 @@ def warn_of_lost_columns(estimator, X, always, binarize):
     lost = columns[np.any(X[:, columns] != X[0, columns], axis=0)]
     if not len(lost):
         return
-    names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
     others = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
     all_lost = "No column is left to learn from. " if len(lost) == X.shape[1] else ""
     message = (
@@ -486,6 +490,20 @@ def warn_of_lost_columns(estimator, X, always, binarize):
     if all_lost and len(X) >= ENOUGH_TO_REFUSE:
         raise ValueError(message)
     warn_user(message)
+
+
+def _warn_of_probabilities(X, names, binarize):
+    if X.dtype.kind != "f" or binarize != 0 or len(X) < ENOUGH_ROWS:
+        return
+    # Columns of bits need no more than a look at the first sample.
+    for column in np.flatnonzero((X[0] > 0) & (X[0] < 1)):
+        if X[:, column].min() > 0 and X[:, column].max() < 1:
+            warn_user(
+                f"Column {names[column]!s} holds numbers between 0 and 1 only, such as "
+                "probabilities, and binarize=0.0 makes all of them true. Encode them "
+                "with BooleanEncoder; in a ClassifierChain set chain_method='predict'."
+            )
+            return
 
 
 def warn_user(message, category=UserWarning):

@@ -22,6 +22,7 @@ from sklboolean._core.validation import (
     as_boolean,
     validate_data_or_bits,
     validate_data_strict,
+    warn_of_lost_columns,
 )
 from sklboolean.boosting._stump import BooleanStump, count_stump_votes
 from sklboolean.boosting._votes import class_scores
@@ -115,7 +116,10 @@ class BaseMajorityVote(
         options = validation_options(self._weak_estimator())
         has_stumps = self._stumps is not None
         validate = validate_data_or_bits if has_stumps else validate_data_strict
-        return validate(self, X, reset=False, **options)
+        X = validate(self, X, reset=False, **options)
+        if has_stumps and isinstance(X, np.ndarray):
+            warn_of_lost_columns(self, X, None, self._weak_estimator().binarize)
+        return X
 
     def _staged_votes(self, X):
         """Yield the vote counts after each hypothesis; the array is used again."""

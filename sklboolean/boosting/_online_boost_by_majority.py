@@ -704,9 +704,9 @@ class OnlineBoostByMajority(
             accept_sparse="csr" if tags.sparse else False,
             ensure_all_finite=not tags.allow_nan,
         )
-        samples = checked[0] if isinstance(checked, tuple) else checked
-        if reset and self.estimator is None and not sparse.issparse(samples):
-            warn_of_lost_columns(self, samples, (samples > 0).all(axis=0), 0.0)
+        X = checked[0] if isinstance(checked, tuple) else checked
+        if self.estimator is None and not sparse.issparse(X):
+            warn_of_lost_columns(self, X, (X > 0).all(axis=0) if reset else None, 0.0)
         return checked
 
     def _init_state(self, rng):

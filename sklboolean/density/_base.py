@@ -428,8 +428,8 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
                 self._attributes = Attributes.from_labels(groups, X.shape[1])
         signs = PackedSigns(X.shape) if packed else np.empty(X.shape, dtype=np.int8)
         always = self._fill_signs(signs, X, codes, ignored)
-        if reset and isinstance(X, np.ndarray):
-            warn_of_lost_columns(self, X, always, self.binarize)
+        if isinstance(X, np.ndarray):
+            warn_of_lost_columns(self, X, always if reset else None, self.binarize)
         if self._attributes is not None:
             self._complete_groups(signs, X_user)
         if not allow_missing:

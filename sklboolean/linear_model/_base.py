@@ -126,8 +126,8 @@ class BaseOnlineLinear(ExportMixin, ParameterMixingMixin, OnlineClassifier):
             if sparse.issparse(bits):
                 data = pack_samples(bits, user_X)
             else:
-                if reset and isinstance(X, np.ndarray):
-                    always = always_true(bits, n_features)
+                if isinstance(X, np.ndarray):
+                    always = always_true(bits, n_features) if reset else None
                     warn_of_lost_columns(self, X, always, self.binarize)
                 data = OnlineData.of_words(bits, n_features)
         return data if only_X else (data, y)

@@ -42,6 +42,22 @@ def test_other_columns_are_no_reason_for_a_warning(name, column):
     clone(MODELS[name]).fit(X.astype(bool), y)
 
 
+@pytest.mark.parametrize("name", BINARIZING)
+def test_probabilities_in_the_place_of_bits_are_a_warning(name):
+    """As a ClassifierChain passes them with chain_method="predict_proba"."""
+    X, y = data_with((0, 1))
+    model = clone(MODELS[name]).fit(X, y)
+    method = "predict" if hasattr(model, "predict") else "score_samples"
+    if not hasattr(model, method):
+        method = "transform"
+    X[:, 3] = 0.01 + 0.9 * X[:, 3]
+    message = r"Column 3 holds numbers between 0 and 1 only.* chain_method='predict'"
+    with pytest.warns(UserWarning, match=message):
+        getattr(model, method)(X)
+    X[0, 3] = 1.0  # a share that happens to be above 0
+    getattr(model, method)(X)
+
+
 def test_a_few_samples_are_no_reason_for_a_warning():
     X, y = data_with((1, 2))
     plain_perceptron().partial_fit(X[:10], y[:10], classes=[0, 1])
