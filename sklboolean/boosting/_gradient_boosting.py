@@ -61,11 +61,11 @@ class BoostingRounds:
 
         each_slice(differentiate, len(self.scores), self.n_jobs, step=PIECE)
 
-    def add_tree(self, grower, k, is_allowed, learning_rate):
+    def add_tree(self, grower, k, learning_rate):
         """Grow a tree for one output, and add its values to the scores."""
         members, loss = self.train_index.copy(), self.loss
         tree, leaves = grower.grow(
-            self.slopes[:, k], self.curvatures[:, k], is_allowed, members, loss.bound
+            self.slopes[:, k], self.curvatures[:, k], members, loss.bound
         )
         for leaf in leaves:
             index = members[leaf.first : leaf.end]
@@ -108,7 +108,7 @@ class GradientBoosting(
         check_real(self.max_features, "max_features", 0, strict=True)
         if self.max_features > 1:
             raise ValueError(
-                "max_features is the share of the features that each tree may use, "
+                "max_features is the share of the features that may split a leaf, "
                 f"above 0 and at most 1; got {self.max_features}."
             )
         if self.n_iter_no_change is not None:
@@ -123,6 +123,7 @@ class GradientBoosting(
             check_integer(self.max_leaf_nodes, "max_leaf_nodes", 2),
             check_integer(self.min_samples_leaf, "min_samples_leaf", 1),
             float(check_real(self.l2_regularization, "l2_regularization", 0)),
+            float(self.max_features),
             n_jobs=self.n_jobs,
         )
 
@@ -172,14 +173,11 @@ class GradientBoosting(
         parts = self._split(strata, weights, rng)
         rounds = BoostingRounds(words, targets, weights, *parts, loss, self.n_jobs)
         blocks = BitBlocks.of(words, self.n_features_in_)
-        grower = TreeGrower(blocks, params, self._directions())
-        n_used = max(1, round(self.max_features * self.n_features_in_))
+        grower = TreeGrower(blocks, params, self._directions(), rng)
         for _ in range(self.max_iter):
             rounds.differentiate()
             for k in range(loss.n_outputs):
-                is_allowed = np.zeros(self.n_features_in_, dtype=np.uint8)
-                is_allowed[rng.permutation(self.n_features_in_)[:n_used]] = True
-                rounds.add_tree(grower, k, is_allowed, self.learning_rate)
+                rounds.add_tree(grower, k, self.learning_rate)
             rounds.measure()
             stops = progress.step(
                 rounds.last, lambda model: model._set_fitted_attributes(rounds)

@@ -34,14 +34,14 @@ default="squared_error"
         Factor of the values of the leaves, above 0.
     max_iter : int, default=1000
         Maximum number of trees.
-    max_leaf_nodes : int, default=15
+    max_leaf_nodes : int, default=10
         Maximum number of leaves of a tree, at least 2.
     min_samples_leaf : int, default=10
         Minimum number of training samples in a leaf.
-    l2_regularization : float, default=1.0
+    l2_regularization : float, default=5.0
         Added to the curvature of the loss in each leaf, at least 0.
-    max_features : float, default=0.5
-        Share of the features that each tree may use, drawn at random; above 0.
+    max_features : float, default=0.2
+        Share of the features that may split a leaf, drawn anew for each; above 0.
     n_iter_no_change : int or None, default=30
         Training ends when the held-out loss has not fallen for so many rounds, and the
         model keeps the trees up to the least loss. None: no samples are held out, and
@@ -89,12 +89,12 @@ default="squared_error"
     >>> y = 3.0 * (X[:, 0] & X[:, 1]) - X[:, 2]
     >>> model = BooleanGradientBoostingRegressor(random_state=0).fit(X, y)
     >>> round(model.score(X, y), 3)
-    0.99
+    1.0
     """
 
     def __init__(
         self, loss="squared_error", *, quantile=0.5, learning_rate=0.05, max_iter=1000,
-        max_leaf_nodes=15, min_samples_leaf=10, l2_regularization=1.0, max_features=0.5,
+        max_leaf_nodes=10, min_samples_leaf=10, l2_regularization=5.0, max_features=0.2,
         n_iter_no_change=30, validation_fraction=0.15, monotonic_cst=None, binarize=0.0,
         random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip

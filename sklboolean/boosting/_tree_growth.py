@@ -35,6 +35,7 @@ class GrowthParams:
     max_leaf_nodes: int
     min_samples_leaf: int
     l2: float
+    max_features: float = 1.0
     least_curvature: float = 1e-3
     n_jobs: int | None = None
 
@@ -153,10 +154,12 @@ class TreeGrower:
     directions : ndarray of shape (n_features,), int8
         1 where the score must not fall when the feature becomes true, -1 where it must
         not rise, else 0.
+    rng : RandomState
+        Draws the features that may split a leaf.
     """
 
-    def __init__(self, blocks, params, directions):
-        self.blocks, self.params, self.directions = blocks, params, directions
+    def __init__(self, blocks, params, directions, rng):
+        self.params, self.directions, self.rng = params, directions, rng
         n_samples, n_features = len(blocks.codes), len(blocks.inverted)
         shape = params.max_leaf_nodes, int(blocks.starts[-1]), 2
         self.slots = np.empty(shape, dtype=np.int64)
@@ -164,15 +167,13 @@ class TreeGrower:
         others = np.empty(n_samples, dtype=np.int32)
         self.sums = LeafSums(blocks, self.slots, by_feature, others)
 
-    def grow(self, slopes, curvatures, is_allowed, members, bound=np.inf):
+    def grow(self, slopes, curvatures, members, bound=np.inf):
         """Grow a tree.
 
         Parameters
         ----------
         slopes, curvatures : ndarrays of shape (n_samples,), float64
             Of the loss by the score; those of other samples are 0.
-        is_allowed : ndarray of shape (n_features,), uint8
-            The features that may split.
         members : ndarray of shape (n_members,), int32
             The samples of the tree, which are put into the order of the leaves.
         bound : float
@@ -188,7 +189,7 @@ class TreeGrower:
         nodes, open_leaves, leaves, splits = 1, [], [], {}
         root = Leaf(0, 0, len(members), 0, total, -bound, bound)
         self._add(root)
-        self._offer(root, open_leaves, is_allowed)
+        self._offer(root, open_leaves)
         n_leaves = 1
         while open_leaves and n_leaves < params.max_leaf_nodes:
             *_, leaf = heappop(open_leaves)
@@ -202,7 +203,7 @@ class TreeGrower:
             is_last = n_leaves == params.max_leaf_nodes
             self._sum_children(leaf, *children, is_last)
             for child in children:
-                self._offer(child, open_leaves, is_allowed, is_last)
+                self._offer(child, open_leaves, is_last)
         leaves += [leaf for *_, leaf in open_leaves]
         return self._tree(nodes, splits, leaves), leaves
 
@@ -241,13 +242,22 @@ class TreeGrower:
         each_slice(add, n_samples, self.params.n_jobs)
         np.sum(parts, axis=0, out=slot)
 
-    def _offer(self, leaf, open_leaves, is_allowed, is_last=False):
+    def _offer(self, leaf, open_leaves, is_last=False):
         """Find the best split of a leaf, and note the leaf by its gain."""
         if not is_last and leaf.end - leaf.first >= 2 * self.params.min_samples_leaf:
             leaf.split = self.sums.best_split(
-                leaf.slot, leaf.total, leaf.low, leaf.high, is_allowed, self.directions
-            )
+                leaf.slot, leaf.total, leaf.low, leaf.high, self._draw_features(),
+                self.directions,
+            )  # fmt: skip
         heappush(open_leaves, (-leaf.split[0], leaf.node, leaf))
+
+    def _draw_features(self):
+        """Mark the features that may split a leaf."""
+        n_features = len(self.directions)
+        n_drawn = max(1, round(self.params.max_features * n_features))
+        is_allowed = np.zeros(n_features, dtype=np.uint8)
+        is_allowed[self.rng.permutation(n_features)[:n_drawn]] = True
+        return is_allowed
 
     def _children(self, leaf, node, slot):
         """Part the samples of a leaf by its best split."""

@@ -84,12 +84,13 @@ def test_growth_is_that_of_the_definition(seed):
         "min_samples_leaf": int(rng.integers(1, 5)),
     }  # fmt: skip
     params = GrowthParams(
-        rules["max_leaf_nodes"], rules["min_samples_leaf"], float(rules["l2"]), 0.0
-    )
-    grower = TreeGrower(BitBlocks.of(pack_dense(bits), n_features), params, directions)
-    is_allowed = np.ones(n_features, dtype=np.uint8)
+        rules["max_leaf_nodes"], rules["min_samples_leaf"], float(rules["l2"]),
+        least_curvature=0.0,
+    )  # fmt: skip
+    blocks = BitBlocks.of(pack_dense(bits), n_features)
+    grower = TreeGrower(blocks, params, directions, np.random.RandomState(0))
     members = np.arange(n_samples, dtype=np.int32)
-    tree, _ = grower.grow(slopes, curvatures, is_allowed, members)
+    tree, _ = grower.grow(slopes, curvatures, members)
     exact = [list(map(Fraction, numbers)) for numbers in (slopes, curvatures)]
     values, splits = grow_by_definition(bits.tolist(), *exact, rules)
     nodes = np.flatnonzero(tree.features >= 0)
@@ -212,7 +213,7 @@ def test_weights_are_copies():
 
 def test_losses_of_numbers_have_their_meaning():
     rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (1500, 4), dtype=np.uint8)
+    X = rng.integers(0, 2, (4000, 4), dtype=np.uint8)
     y = rng.poisson(np.exp(X[:, 0] + 0.5 * X[:, 1])).astype(float)
     poisson = BooleanGradientBoostingRegressor("poisson", random_state=0).fit(X, y)
     means = np.exp(X[:, 0] + 0.5 * X[:, 1])
