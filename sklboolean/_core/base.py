@@ -28,6 +28,7 @@ from sklboolean._core.labels import (
     known_classes,
     plain_labels,
 )
+from sklboolean._core.packed_partitions import PartitionsMixin
 from sklboolean._core.parameters import flat_params, refuse_changed_params
 from sklboolean._core.progress import (
     SILENT,
@@ -55,7 +56,7 @@ def restore_on_error(estimator):
         raise
 
 
-class TableScoreMixin:
+class TableScoreMixin(PartitionsMixin):
     """``score`` of a classifier or regressor that takes its labels from a table."""
 
     def score(self, X, y=None, sample_weight=None) -> float:
@@ -79,7 +80,7 @@ class TableScoreMixin:
         return super().score(X, plain_labels(y), sample_weight)
 
 
-class DecisionClassifierMixin:
+class DecisionClassifierMixin(PartitionsMixin):
     """``predict`` and ``predict_proba`` from ``decision_function``.
 
     A fitted classifier has ``classes_`` and the ``calibration_slope_`` of its sigmoid.

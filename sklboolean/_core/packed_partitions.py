@@ -1,81 +1,430 @@
-"""Fits to samples in several places, which are sent here as packed bits."""
+"""Samples in partitions, in the place of ``X``: collections of Dask, and lists."""
 
+# Two ways lead from partitions to answers. No estimator has lines of its own for them:
+# `PartitionsMixin` wraps its methods.
+#
+# 1. ``fit`` and ``score`` gather the samples first. A task loads each partition where
+#    it is, checks it and packs its bits. They come together here, once, as
+#    `PackedBits`. An estimator that needs more than bits gets the values.
+# 2. ``predict`` and its kin are lazy: a partition of samples becomes one of answers.
+#
+# Invariant: the model is, bit for bit, that of all samples in memory, in the order of
+# the partitions.
+
+import inspect
+import sys
 import warnings
+from functools import partial, wraps
 from typing import NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone, is_regressor
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklboolean._core.base import restore_on_error
-from sklboolean._core.bits import PackedBits, as_words
+from sklboolean._core.bits import PackedBits, as_words, pack_dense
 from sklboolean._core.deprecation import NEXT
+from sklboolean._core.parallel import in_turn
 from sklboolean._core.partitions import (
     TableSchema,
-    has_no_weight,
+    in_partitions,
     is_empty,
-    load_partition,
+    load,
+    metadata_of,
+    n_partitions,
     open_partitions,
     prefix_errors,
+    split_table,
+    with_all_columns,
 )
-from sklboolean._core.validation import validate_boolean
-from sklboolean._core.weights import check_sample_weight
+from sklboolean._core.validation import validate_boolean, validate_data_strict
+
+GATHERED = ("fit", "score")
+LAZY = (
+    "predict", "predict_proba", "predict_log_proba", "decision_function",
+    "score_samples", "transform",
+)  # fmt: skip
+MOST_CODED = 256  # labels that a byte tells apart
+
+
+class PartitionsMixin:
+    """Lets the methods of an estimator take samples in partitions as ``X``."""
+
+    _gathered = GATHERED
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        ways = dict.fromkeys(cls._gathered, gather_first)
+        for name, way in (ways | dict.fromkeys(LAZY, answer_lazily)).items():
+            method = inspect.getattr_static(cls, name, None)
+            if inspect.isfunction(method) and not hasattr(method, "takes_partitions"):
+                setattr(cls, name, way(method))
+
+    def _bits_of(self, X):
+        """Check samples and make them Boolean; None where their values are needed."""
+        return validate_boolean(self, X) if hasattr(self, "binarize") else None
+
+    def _sample_like(self, X):
+        """Make a sample of the columns of a collection, to see what is answered."""
+        if not hasattr(X, "columns"):
+            return np.zeros((1, X.shape[1]), X.dtype)
+        names = X.columns
+        return _pandas().DataFrame(np.zeros((1, len(names)), bool), columns=names)
+
+    def _no_answers(self, name, X):
+        """Answer for no samples: the metadata of the answers."""
+        sample = self._sample_like(X)
+        return labelled(getattr(self, name)(sample), sample)[:0]
+
+
+def bits_of_booleans(estimator, X):
+    """Pack samples if all their columns are Booleans; else their values are needed."""
+    dtypes = X.dtypes if hasattr(X, "columns") else [getattr(X, "dtype", None)]
+    if all(dtype == np.bool_ for dtype in dtypes) and not sparse.issparse(X):
+        return pack_dense(validate_data_strict(estimator, X))
+    return None
+
+
+def gather_first(method):
+    """Let a method that takes `PackedBits` take samples in partitions."""
+    signature = inspect.signature(method)
+    targets = [name for name in ("y", "sample_weight") if name in signature.parameters]
+
+    @wraps(method)
+    def gathered(self, X, *args, **options):
+        if not in_partitions(X):
+            return method(self, X, *args, **options)
+        given = signature.bind(self, X, *args, **options).arguments
+        samples = gather(self, X, *(given.get(name) for name in targets))
+        given |= zip(("X", *targets), samples, strict=False)
+        return method(given.pop("self"), **given)
+
+    gathered.takes_partitions = True
+    return gathered
+
+
+def gather(estimator, X, y=None, sample_weight=None):
+    """Load and pack the partitions of X where they are, and join them here.
+
+    Parameters
+    ----------
+    estimator : object
+        Tells by ``_bits_of`` what becomes a bit.
+    X : collection of Dask, or list of delayed objects or callables
+        Each loads samples, or a tuple (X, y) or (X, y, sample_weight).
+    y, sample_weight : as X, array-like, str or None
+        Divided as X, or in memory. A str is a column of X.
+
+    Returns
+    -------
+    X : PackedBits, or the values
+    y, sample_weight : ndarray of shape (n_samples,) or as given
+    """
+    there, here = [], []
+    for name, values in (("y", y), ("sample_weight", sample_weight)):
+        is_there = isinstance(values, str) or in_partitions(values)
+        there.append(values if is_there else None)
+        here.append(None if is_there else values)
+        if in_partitions(values) and n_partitions(values) != n_partitions(X):
+            raise ValueError(
+                f"{name} has {n_partitions(values)} partitions, and X has "
+                f"{n_partitions(X)}. Take both from one data frame, or divide {name} "
+                f"like X, for example with {name}.repartition(divisions=X.divisions)."
+            )
+    sources = split_samples(X, *there)
+    X, *joined = join(run_on_workers(pack_partition, estimator, sources))
+    pairs = zip(here, joined, strict=True)
+    return X, *(of_all if given is None else given for given, of_all in pairs)
+
+
+def split_samples(X, *targets):
+    """List the samples of each partition with their labels and weights."""
+    in_frames = all(
+        hasattr(values, "map_partitions")
+        for values in (X, *targets)
+        if in_partitions(values)
+    )
+    if in_frames:  # one task for each, which reads a partition once for all of them
+        options = {"enforce_metadata": False, "align_dataframes": False}
+        together = X.map_partitions(_together, *targets, meta=metadata_of(X), **options)
+        return split_table(together)
+    columns = [
+        split_table(values) if in_partitions(values) else [values] * n_partitions(X)
+        for values in (X, *targets)
+    ]
+    return list(zip(*columns, strict=True))
+
+
+def _together(*samples):
+    return samples
+
+
+def run_on_workers(function, estimator, sources):
+    """Call ``function(estimator, number, source)`` for each source, where it is.
+
+    Sources with objects of Dask are loaded by its scheduler, others by joblib's
+    backend.
+
+    Returns
+    -------
+    results : iterable
+        In the order of the sources.
+    """
+    if isinstance(sources, list) and any(map(_is_of_dask, sources)):
+        import dask
+
+        # Results come straight from the workers, not by way of the scheduler.
+        run = dask.delayed(function)
+        tasks = [run(clone(estimator), *each) for each in enumerate(sources)]
+        return dask.compute(*tasks, direct=True)
+    run = Parallel(n_jobs=getattr(estimator, "n_jobs", None), return_as=in_turn())
+    task = delayed(function)
+    return run(task(clone(estimator), *each) for each in enumerate(sources))
+
+
+def _is_of_dask(source):
+    parts = source if isinstance(source, tuple) else (source,)
+    return any(hasattr(part, "compute") for part in parts)
 
 
 class PackedPartition(NamedTuple):
-    """The samples of a partition as bits."""
+    """The samples of a partition.
+
+    ``samples`` are words of bits, or the values where the estimator needs them. With
+    ``labels``, ``y`` holds their numbers, a byte each.
+    """
 
     number: int
     schema: TableSchema
-    words: np.ndarray
-    y: np.ndarray
+    has_bits: bool
+    samples: np.ndarray
+    y: np.ndarray | None
+    labels: np.ndarray | None
     sample_weight: np.ndarray | None
 
-    @property
+    def all_labels(self):
+        """List the label of each sample."""
+        return self.y if self.labels is None else self.labels[self.y]
+
     def weights(self):
-        """The weight of each sample."""
+        """List the weight of each sample."""
         if self.sample_weight is None:
-            return np.ones(len(self.y))
+            return np.ones(self.samples.shape[0])
         return self.sample_weight
 
 
+def pack_partition(estimator, number, source):
+    """Load, check and pack a partition, in a task of its own; None of an empty one."""
+    with prefix_errors(number):
+        source = source if isinstance(source, tuple) else (source,)
+        X, y, sample_weight = load_samples(*source)
+        if is_empty(X):
+            return None
+        bits = estimator._bits_of(X)
+        if bits is None:
+            schema, samples = TableSchema.of_data(X), X
+        else:
+            schema, samples = TableSchema.of(estimator), as_words(bits)
+        y, labels = (y, None) if is_regressor(estimator) else code_labels(y)
+        of_samples = samples, y, labels, sample_weight
+        return PackedPartition(number, schema, bits is not None, *of_samples)
+
+
+def load_samples(X, y=None, sample_weight=None):
+    """Load (X, y, sample_weight) of a partition, and check their lengths."""
+    X, targets = load(X), [load(y), load(sample_weight)]
+    if isinstance(X, tuple):
+        X, *of_X = X
+        targets = [
+            loaded if given is None else given
+            for given, loaded in zip(targets, [*of_X, None, None][:2], strict=True)
+        ]
+    X, names = X if hasattr(X, "shape") else np.asarray(X), []
+    for k, values in enumerate(targets):
+        if isinstance(values, str):
+            if values not in getattr(X, "columns", ()):
+                raise ValueError(
+                    f"X has no column {values!r}. Name one of its columns, or pass the "
+                    "values, such as frame[name]."
+                )
+            names.append(values)
+            targets[k] = values = X[values]
+        _check_like(X, values, ("y", "sample_weight")[k])
+    X = X.drop(columns=names) if names else X
+    return X, *(None if values is None else np.asarray(values) for values in targets)
+
+
+def _check_like(X, values, name):
+    """Refuse labels and weights of other samples than those of X."""
+    if values is None:
+        return
+    n_samples, n_values = X.shape[0], len(values)
+    if n_values != n_samples:
+        raise ValueError(
+            f"X has {n_samples} samples, and {name} has {n_values}. Divide both alike, "
+            f"for example {name}.rechunk(X.chunks[0]), or take both from one data "
+            "frame."
+        )
+    if hasattr(X, "iloc") and hasattr(values, "iloc"):
+        if not X.index.equals(values.index):
+            raise ValueError(
+                f"X and {name} have different indices. Take both from one data frame, "
+                "or give both the same index."
+            )
+
+
+def code_labels(y):
+    """Number the labels by a byte each, where there are few."""
+    if y is None or y.ndim != 1:
+        return y, None
+    try:
+        labels, codes = np.unique(y, return_inverse=True)
+    except TypeError:  # labels without an order, which fit refuses
+        return y, None
+    if len(labels) > MOST_CODED:
+        return y, None
+    return codes.astype(np.uint8), labels
+
+
+def join(partitions):
+    """Join the samples of all partitions: (X, y or None, sample_weight or None)."""
+    parts = [partition for partition in partitions if partition is not None]
+    if not parts:
+        raise ValueError("All partitions are empty: give at least one sample.")
+    for part in parts:
+        with prefix_errors(part.number):
+            parts[0].schema.check(part.schema)
+            _check_types(parts[0], part)
+    X, y, weights = concatenate([part.samples for part in parts]), None, None
+    if parts[0].y is not None:
+        y = np.concatenate([part.all_labels() for part in parts])
+    if any(part.sample_weight is not None for part in parts):
+        weights = np.concatenate([part.weights() for part in parts])
+    if parts[0].has_bits:
+        schema = parts[0].schema
+        X = PackedBits(X, schema.n_features, schema.names, y, weights)
+        X.is_binarized = True
+    return X, y, weights
+
+
+def _check_types(first, part):
+    """Refuse labels, and values, of a type that those before do not have."""
+    if (first.y is None) != (part.y is None):
+        raise ValueError("Some partitions have labels, and others have none.")
+    dtypes = [each.all_labels().dtype for each in (first, part) if each.y is not None]
+    if len({dtype.kind in "OUS" for dtype in dtypes}) > 1:
+        raise ValueError(
+            f"y holds {dtypes[1]}, but {dtypes[0]} in the partitions before. Give all "
+            "labels one type."
+        )
+    if first.has_bits != part.has_bits:
+        raise ValueError(
+            "Some partitions of X hold Booleans, and others hold numbers. Give all "
+            "columns one type, for example X.astype(float)."
+        )
+
+
+def concatenate(samples):
+    """Join arrays, sparse matrices or data frames of one package."""
+    if isinstance(samples[0], np.ndarray):
+        return np.concatenate(samples)
+    if sparse.issparse(samples[0]):
+        return sparse.vstack(samples, format="csr")
+    package = type(samples[0]).__module__.partition(".")[0]
+    return sys.modules[package].concat(samples)
+
+
+def answer_lazily(method):
+    """Let a method with an answer for each sample take samples in partitions."""
+
+    @wraps(method)
+    def lazily(self, X, *args, **options):
+        if not in_partitions(X):
+            return method(self, X, *args, **options)
+        if args or options:
+            raise ValueError(
+                f"{method.__name__} of samples in partitions takes X only; got "
+                f"{[*args, *options]}. Pass the samples of one partition."
+            )
+        return answers_of(self, method.__name__, X)
+
+    lazily.takes_partitions = True
+    return lazily
+
+
+def answers_of(estimator, name, X):
+    """Call a method for each partition, when the answers are computed.
+
+    Returns
+    -------
+    answers : collection of Dask, or list of what X lists
+        With known metadata: of a frame a series, or an array where a sample has
+        several answers; of an array an array.
+    """
+    if isinstance(X, list):
+        return [_later(answer_partition, part, estimator, name) for part in X]
+    if name == "transform" and getattr(estimator, "sparse_output", False):
+        raise ValueError(
+            "sparse_output=True makes sparse matrices, which collections of Dask do "
+            "not hold. Set sparse_output=False: models pack the features."
+        )
+    X = with_all_columns(X)
+    none = estimator._no_answers(name, X)
+    options = {"estimator": estimator, "method": name, "none": none, "meta": none}
+    if hasattr(X, "map_partitions"):
+        return X.map_partitions(answer_partition, **options)
+    shape = {"drop_axis": 1}
+    if none.ndim == 2:
+        shape = {"chunks": (X.chunks[0], none.shape[1:])}
+    return X.map_blocks(answer_partition, dtype=none.dtype, **shape, **options)
+
+
+def _later(function, part, *arguments):
+    """Make an object like ``part``, which loads what the function makes of it."""
+    if not hasattr(part, "compute"):
+        return partial(function, part, *arguments)
+    import dask
+
+    return dask.delayed(function)(part, *arguments)
+
+
+def answer_partition(X, estimator, method, none=None):
+    """Call a method for a partition; an empty one has the answer ``none``."""
+    X, *targets = X if isinstance(X := load(X), tuple) else (X,)
+    if is_empty(X):
+        return X if none is None else none
+    answers = labelled(getattr(estimator, method)(X), X)
+    return (answers, *targets) if targets else answers
+
+
+def labelled(answers, X):
+    """Give an array of one answer for each sample the index of a frame of pandas."""
+    if isinstance(answers, np.ndarray) and answers.ndim == 1 and hasattr(X, "iloc"):
+        return _pandas().Series(answers, index=X.index)
+    return answers
+
+
+def _pandas():
+    import pandas
+
+    return pandas
+
+
 class PackedPartitionsMixin:
-    """``fit_partitions`` of an estimator that fits to packed bits."""
-
-    def _validate_boolean(self, X, y):
-        """Check samples and labels, and make the samples Boolean."""
-        return validate_boolean(self, X, y, y_numeric=is_regressor(self))
-
-    def _pack_partition(self, number, *source):
-        """Load, check and pack a partition, in a task of its own."""
-        with prefix_errors(number):
-            X, y, sample_weight = load_partition(*source)
-            if is_empty(X) and is_empty(y):
-                return None
-            samples, y = self._validate_boolean(X, y)
-            if has_no_weight(sample_weight):
-                sample_weight = np.zeros(len(y))
-            elif sample_weight is not None:
-                sample_weight = check_sample_weight(sample_weight, len(y))
-            schema = TableSchema.of(self)
-            return PackedPartition(number, schema, as_words(samples), y, sample_weight)
+    """``fit_partitions`` of version 0.2."""
 
     def fit_partitions(self, partitions, *, by_sums=None) -> Self:
         """Fit the model to samples that are stored in several places.
 
-        Each partition is loaded, checked and packed in a task of joblib, which returns
-        its bits. The model is that of ``fit`` on all of them, in the order of the
-        partitions, and depends neither on ``n_jobs`` nor on joblib's backend.
+        Deprecated since version 0.3: ``fit`` takes partitions.
 
         Parameters
         ----------
         partitions : iterable
-            Pairs (X, y) or triples (X, y, sample_weight) as for ``fit``, callables that
-            load and return one, or objects with such a method ``compute``, such as
-            Dask's delayed ones. A pair or triple of arrays or data frames of Dask is
-            read as their partitions. Callables are loaded once, where the task runs.
+            Pairs (X, y) or triples (X, y, sample_weight), callables that load and
+            return one, or objects with such a method ``compute``.
         by_sums : bool, default=None
-            Deprecated: leave it out. True is refused since version 0.3.
+            Deprecated: leave it out. True is refused.
 
         Returns
         -------
@@ -85,55 +434,16 @@ class PackedPartitionsMixin:
         Raises
         ------
         ValueError
-            For invalid parameters and data, with the number of the partition. The
-            estimator stays as it was.
-
-        Notes
-        -----
-        A sample takes as many bits as it has features, rounded up to 64, and 8 bytes
-        for its label, and as many for its weight. This process holds them twice.
+            For invalid parameters and data. The estimator stays as it was.
         """
-        if by_sums is not None:
-            if by_sums:
-                raise ValueError(
-                    "by_sums=True is not supported since version 0.3. Leave it out: "
-                    "the bits of the samples are sent. Where they are too many for "
-                    "this machine, take slices of a BitTable for the partial_fit of "
-                    "AveragedPerceptron or Winnow."
-                )
-            text = "The argument 'by_sums' is deprecated. Leave it out."
-            warnings.warn(f"{text} {NEXT}", FutureWarning, stacklevel=2)
-        with restore_on_error(self):
-            sources = open_partitions(partitions)
-            partitions = Parallel(n_jobs=getattr(self, "n_jobs", None))(
-                delayed(clone(self)._pack_partition)(number, *source)
-                for number, source in enumerate(sources)
+        if by_sums:
+            raise ValueError(
+                "by_sums=True is not supported since version 0.3. Leave it out: the "
+                "bits of the samples are sent. Where they are too many for this "
+                "machine, take slices of a BitTable for the partial_fit of "
+                "AveragedPerceptron or Winnow."
             )
-            return self.fit(_join([bits for bits in partitions if bits is not None]))
-
-
-def _check_kinds(first, dtype):
-    """Refuse labels that are texts in one partition and numbers in another."""
-    if (first.kind in "OUS") != (dtype.kind in "OUS"):
-        raise ValueError(
-            f"y holds {dtype}, but {first} in the partitions before. Give all labels "
-            "one type."
-        )
-
-
-def _join(partitions):
-    """Join the packed samples of all partitions."""
-    if not partitions:
-        raise ValueError("All partitions are empty: give at least one sample.")
-    first, weights = partitions[0], None
-    for partition in partitions:
-        with prefix_errors(partition.number):
-            first.schema.check(partition.schema)
-            _check_kinds(first.y.dtype, partition.y.dtype)
-    if any(partition.sample_weight is not None for partition in partitions):
-        weights = np.concatenate([partition.weights for partition in partitions])
-    words = np.concatenate([partition.words for partition in partitions])
-    y = np.concatenate([partition.y for partition in partitions])
-    bits = PackedBits(words, first.schema.n_features, first.schema.names, y, weights)
-    bits.is_binarized = True
-    return bits
+        text = "fit_partitions is deprecated. Pass the partitions to fit."
+        warnings.warn(f"{text} {NEXT}", FutureWarning, stacklevel=2)
+        sources = open_partitions(partitions)
+        return self.fit(*join(run_on_workers(pack_partition, self, sources)))

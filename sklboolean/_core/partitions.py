@@ -20,6 +20,13 @@ class TableSchema(NamedTuple):
         names = getattr(estimator, "feature_names_in_", None)
         return cls(estimator.n_features_in_, names)
 
+    @classmethod
+    def of_data(cls, X):
+        """Read the schema of a data frame or of an array."""
+        columns = getattr(X, "columns", None)
+        names = None if columns is None else np.array(list(columns), dtype=object)
+        return cls(X.shape[1], names)
+
     def check(self, other):
         """Refuse another schema with an error that names the difference."""
         if other.n_features != self.n_features:
@@ -102,6 +109,27 @@ def open_partitions(partitions):
     return sources
 
 
+def in_partitions(X):
+    """Test for a collection of Dask, or a list of what loads partitions."""
+    if isinstance(X, list):
+        return bool(X) and callable(X[0])  # delayed objects are callable, too
+    return hasattr(type(X), "to_delayed")
+
+
+def n_partitions(X):
+    """Count the partitions of samples for which `in_partitions` holds."""
+    if isinstance(X, list):
+        return len(X)
+    return X.numblocks[0] if hasattr(X, "numblocks") else X.npartitions
+
+
+def metadata_of(X):
+    """Return the columns of a frame of Dask with their types, without samples."""
+    from dask.dataframe.dispatch import make_meta
+
+    return make_meta(X)
+
+
 def check_listed(partitions, listed):
     """Refuse a table, a path and what is no iterable; ``listed`` is what to list."""
     is_one = isinstance(partitions, str) or hasattr(type(partitions), "columns")
@@ -139,11 +167,15 @@ def split_collections(partitions):
 def split_table(partitions):
     """List the partitions of a frame or array of Dask; return other partitions."""
     if hasattr(partitions, "to_delayed"):
-        # The columns of an array may be in several pieces.
-        of_all_columns = getattr(partitions, "rechunk", lambda _: partitions)({1: -1})
-        return np.ravel(of_all_columns.to_delayed()).tolist()
+        return np.ravel(with_all_columns(partitions).to_delayed()).tolist()
     check_listed(partitions, "X")
     return partitions
+
+
+def with_all_columns(X):
+    """Join the columns of an array of Dask, which may be in several chunks."""
+    is_array = hasattr(X, "rechunk") and X.ndim == 2
+    return X.rechunk({1: -1}) if is_array else X
 
 
 def load(partition):

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from sklboolean._core.damage import labels_of
 from sklboolean._core.formula import Members, formula_of
+from sklboolean._core.packed_partitions import PartitionsMixin, answer_lazily
 from sklboolean._core.validation import validate_data_strict
 from sklboolean.linear_model import AveragedPerceptron
 
@@ -22,7 +23,7 @@ def _has_predict_proba(model):
     return True
 
 
-class QueryPredictionMixin:
+class QueryPredictionMixin(PartitionsMixin):
     """Predictions of `QueryByCommittee`, and what they are made of.
 
     For estimators with ``final_estimator``, ``classes_``, ``committee_`` and
@@ -49,6 +50,7 @@ class QueryPredictionMixin:
         return labels_of(self.classes_, self._probabilities(X).argmax(axis=1))
 
     @available_if(_has_predict_proba)
+    @answer_lazily
     def predict_proba(self, X) -> np.ndarray:
         """Predict the probability of each class.
 

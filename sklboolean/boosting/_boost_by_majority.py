@@ -320,16 +320,13 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         has_stumps = type(self._weak_estimator()) is BooleanStump
         return MemoryCost(2**26, 170, 3.0, 90) if has_stumps else None
 
-    def _validate_boolean(self, X, y):
-        """Check the samples of a partition, and make them Boolean."""
+    def _bits_of(self, X):
+        """Check samples and make them Boolean, for stumps; others need the values."""
         base = self._weak_estimator()
         if not is_stump(base):
-            raise ValueError(
-                "fit_partitions sends bits, which only stumps learn from. Set "
-                "estimator=BooleanStump() or ConjunctionStump(), or None."
-            )
-        X, y = validate_data_or_bits(self, X, y, **validation_options(base))
-        return bits_of_samples(self, base, X), y
+            return None
+        X = validate_data_or_bits(self, X, **validation_options(base))
+        return bits_of_samples(self, base, X)
 
     def _read(self, X, y, sample_weight, rng):
         """Encode checked data, and hold out samples for ``early_stopping``."""

@@ -18,6 +18,7 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.formula import Members
 from sklboolean._core.meta import validation_options
+from sklboolean._core.packed_partitions import PartitionsMixin
 from sklboolean._core.parameters import check_integer, check_real, is_auto
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import readable_errors, validate_data_strict, warn_user
@@ -51,7 +52,9 @@ IN_SCHEDULE = InSchedule(BoostingSchedule)
     gamma=IN_SCHEDULE, target_error=IN_SCHEDULE, sampling=IN_SCHEDULE,
     n_samples_weak=IN_SCHEDULE, weak_failure=IN_SCHEDULE, max_tries=IN_SCHEDULE,
 )  # fmt: skip
-class BoostByMajorityRegressor(CallbackSupportMixin, RegressorMixin, BaseEstimator):
+class BoostByMajorityRegressor(
+    PartitionsMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator
+):
     """Predict by the median of regressors that are mostly correct up to delta.
 
     A regressor is correct on a sample if its error is at most delta. In each round a

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import PackedBits, unpack_words
 from sklboolean._core.exports import versioned
+from sklboolean._core.packed_partitions import PartitionsMixin, bits_of_booleans
 from sklboolean._core.parameters import check_binarize, check_choice, check_integer
 from sklboolean._core.progress import with_callbacks
 from sklboolean._core.sparse_structure import without_duplicates
@@ -170,7 +171,7 @@ class ContinuedFitMixin:
         return self._fit(X, sample_weight, resumes=hasattr(self, "_state"))
 
 
-class UsesDensityMixin:
+class UsesDensityMixin(PartitionsMixin):
     """Has the parameter `estimator`, a density model, and ``_default_density()``."""
 
     def _density(self):
@@ -210,7 +211,7 @@ def json_value(value):
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-class IncompleteDensityMixin(DensityMixin):
+class IncompleteDensityMixin(PartitionsMixin, DensityMixin):
     """Scores, random samples and completions for samples with missing values.
 
     A fitted model has
@@ -371,6 +372,7 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
     only given samples that are possible.
     """
 
+    _bits_of = bits_of_booleans  # others have codes, and missing values
     _attributes = None  # with feature_groups an object of class Attributes
 
     _completions = MappingProxyType(

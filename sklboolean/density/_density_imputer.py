@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.deprecation import jobs_of_context, old_parameters
+from sklboolean._core.packed_partitions import PartitionsMixin
 from sklboolean.density._combination_machine import CombinationMachine
 from sklboolean.density._density_mixture import DensityMixture
 from sklboolean.density._frame_bits import FrameBits
@@ -26,7 +27,9 @@ MAX_SAMPLES = 2000  # to which they are fitted
 
 
 @old_parameters(n_jobs=jobs_of_context)
-class DensityImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class DensityImputer(
+    PartitionsMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
+):
     """Fill missing values with their most probable values given the known ones.
 
     A density model of the encoded columns is fitted to the incomplete data. A missing

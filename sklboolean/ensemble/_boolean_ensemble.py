@@ -16,6 +16,7 @@ from sklboolean._core.feature_names import NamedCsr
 from sklboolean._core.held_out import disjoint_test_sets
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.meta import draw_seed, fit_clone
+from sklboolean._core.packed_partitions import PartitionsMixin
 from sklboolean._core.parameters import check_n_jobs
 from sklboolean._core.validation import validate_data_strict
 from sklboolean._core.weights import (
@@ -82,7 +83,7 @@ def fit_member(model, X, labels, weights, folds, seed):
     return fitted, centered_logits(np.concatenate(tables))
 
 
-class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
+class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator):
     """The classifier to try first on a data frame: three kinds of models, one call.
 
     The data are encoded once by a `BooleanEncoder`. On the bits are trained a logistic
@@ -233,6 +234,11 @@ class BooleanEnsembleClassifier(ClassifierMixin, BaseEstimator):
             prior = 1.0 + (np.array(names) == "process")
             self.weights_ = pool_weights(logits, codes[tested], weights[tested], prior)
         return self
+
+    def _sample_like(self, X):
+        # Columns of any type: only a sample of them tells what they hold.
+        is_frame = hasattr(X, "columns")
+        return X.head(1, npartitions=-1) if is_frame else super()._sample_like(X)
 
     def _encode_training_data(self, X, y):
         """Check the data, and encode all but sparse samples."""

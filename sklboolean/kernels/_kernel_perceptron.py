@@ -327,13 +327,8 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
                 "all samples at once. Use a kernel name or a callable."
             )
 
-    def _validate_boolean(self, X, y):
-        if self._is_precomputed():
-            raise ValueError(
-                "fit_partitions sends bits, which are no rows of a kernel matrix. Use "
-                "fit, or another kernel than 'precomputed'."
-            )
-        return super()._validate_boolean(X, y)
+    def _bits_of(self, X):
+        return None if self._is_precomputed() else super()._bits_of(X)
 
     def _resume_params(self):
         names = ["kernel", "binarize", "average"]

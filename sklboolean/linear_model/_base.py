@@ -27,6 +27,7 @@ from sklboolean._core.calibration import break_ties, calibrated_loss
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import linear_formula
 from sklboolean._core.memory import MemoryCost
+from sklboolean._core.packed_partitions import bits_of_booleans
 from sklboolean._core.parameters import (
     check_binarize,
     check_choice,
@@ -103,6 +104,10 @@ class BaseOnlineLinear(ExportMixin, ParameterMixingMixin, OnlineClassifier):
                 f"got the pair {self.margin}."
             )
         return float(pair[0]), float(pair[1])
+
+    def _bits_of(self, X):
+        is_binarized = hasattr(self, "binarize") and self.binarize != "passthrough"
+        return super()._bits_of(X) if is_binarized else bits_of_booleans(self, X)
 
     def _check_X(self, X, y="no_validation", *, reset):
         """Check X (and y), make X Boolean if ``binarize`` asks for it, and pack it."""

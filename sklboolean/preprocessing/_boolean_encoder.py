@@ -19,9 +19,8 @@ from collections import Counter
 from numbers import Integral
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -29,10 +28,11 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.damage import require
 from sklboolean._core.formulas import check_input_names, feature_names_of
-from sklboolean._core.parallel import in_turn
+from sklboolean._core.packed_partitions import PartitionsMixin, run_on_workers
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.partitions import (
     TableSchema,
+    in_partitions,
     is_empty,
     load_table,
     prefix_errors,
@@ -61,19 +61,19 @@ from sklboolean.preprocessing._frames import (
     PLAIN_VALUES,
     frame_like,
     is_frame,
+    no_features_like,
     read_columns,
     read_value,
     row_of,
 )
 from sklboolean.preprocessing._times import origins_of
 
+AT_ONCE = "strategy={!r} needs all samples at once, in fit. Set strategy='quantile'."
+
 
 def _counts_batches(encoder):
     if encoder.strategy != "quantile":
-        raise AttributeError(
-            f"Thresholds by strategy={encoder.strategy!r} need all samples at once. "
-            "Set strategy='quantile' for batches and partitions, or use fit."
-        )
+        raise AttributeError(AT_ONCE.format(encoder.strategy))
     return True
 
 
@@ -86,7 +86,7 @@ def _adds_batches(encoder):
     return _counts_batches(encoder)
 
 
-class BooleanEncoder(TransformerMixin, BaseEstimator):
+class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
     """Encode the columns of a data frame as Boolean features with readable names.
 
     Numbers become ``age <= 44.5`` and ``age > 44.5`` for a few thresholds, categories
@@ -236,6 +236,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
            [0, 0, 1, 0, 1]])
     """
 
+    _gathered = ()  # fit gathers summaries
+
     def __init__(
         self, *, n_bins=8, strategy="quantile", thresholds=None, complement=True,
         kinds=None, min_frequency=None, max_categories=None, handle_unknown="ignore",
@@ -294,7 +296,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             their kind, and when every column is constant. An earlier fit is kept.
         """
         with restore_on_error(self):
-            self._fit(X, y)
+            self._fit_partitions(X) if in_partitions(X) else self._fit(X, y)
         return self
 
     def fit_transform(self, X, y=None):
@@ -319,6 +321,8 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         ValueError
             As for ``fit`` and ``transform``. An earlier fit is kept.
         """
+        if in_partitions(X):
+            return self.fit(X, y).transform(X)
         with restore_on_error(self):
             return self._encode(X, self._fit(X, y))
 
@@ -359,8 +363,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             is_first = not hasattr(self, "_summaries")
             batch = self._summarize(self._read(X, reset=is_first))
             if not is_first:
-                pairs = zip(self._summaries, batch, strict=True)
-                batch = [summary.merge(other) for summary, other in pairs]
+                batch = ColumnSummary.merge_all(self._summaries, batch)
             self._fit_summaries(batch)
             self._summaries = batch
         return self
@@ -394,17 +397,19 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
             For ``strategy="tree"`` and "monotone".
         """
         with restore_on_error(self):
-            self._check_params()
-            tasks = (
-                delayed(clone(self)._summarize_partition)(number, partition)
-                for number, partition in enumerate(split_table(partitions))
-            )
-            # Partitions are loaded, and their summaries added, one after the other.
-            schema, summaries = add_partitions(Parallel(return_as=in_turn())(tasks))
-            schema.set_attributes(self)
-            self._fit_summaries(summaries, is_last=True)
-            self._summaries = summaries
+            self._summaries = self._fit_partitions(partitions)
         return self
+
+    def _fit_partitions(self, partitions):
+        self._check_params()
+        if self.strategy != "quantile":
+            raise ValueError(AT_ONCE.format(self.strategy))
+        # Partitions are loaded, and their summaries added, one after the other.
+        tasks = BooleanEncoder._summarize_partition, self, split_table(partitions)
+        schema, summaries = add_partitions(run_on_workers(*tasks))
+        schema.set_attributes(self)
+        self._fit_summaries(summaries, is_last=True)
+        return summaries
 
     def _fit(self, X, y):
         """Fit, and return the columns that were read."""
@@ -417,7 +422,6 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         if self.strategy != "quantile":
             cuts = labelled_cuts(columns, y, self.n_bins, self.strategy)
         self._fit_summaries(summaries, cuts, is_last=True)
-        vars(self).pop("_summaries", None)
         return columns
 
     def _read(self, X, *, reset):
@@ -468,6 +472,7 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         cuts = [None] * len(summaries) if cuts is None else cuts
         state = [fitter.fit(*pair) for pair in zip(summaries, cuts, strict=True)]
         self._set_fitted_attributes(state)
+        vars(self).pop("_summaries", None)
         self.quantile_error_ = np.array([summary.error() for summary in summaries])
         if not is_last:
             return
@@ -602,6 +607,10 @@ class BooleanEncoder(TransformerMixin, BaseEstimator):
         features = conditions_of_one(self._parts, codes, propagates=propagates)
         require(len(features) == len(self.order_), "order_ does not fit the conditions")
         return features
+
+    def _no_answers(self, name, X):
+        dtype = np.float32 if self.missing == "propagate" else bool
+        return no_features_like(X, self._feature_names(), dtype)
 
     def _row_values(self, row):
         """List the values of a row in the order of the columns."""

@@ -121,6 +121,11 @@ class ColumnSummary:
             )
         return replace(merged, levels=self._add_levels(other))
 
+    @staticmethod
+    def merge_all(first, second):
+        """Sum the summaries of two batches, column by column."""
+        return [one.merge(other) for one, other in zip(first, second, strict=True)]
+
     def _add_numbers(self, other):
         """Merge counts of numbers; those that floats would merge become levels."""
         kind = self.kind if self.kind == other.kind else "number"
@@ -186,8 +191,7 @@ def add_partitions(partitions):
                 schema, total = of_partition, summaries
             elif of_partition is not None:
                 schema.check(of_partition)
-                pairs = zip(total, summaries, strict=True)
-                total = [summary.merge(other) for summary, other in pairs]
+                total = ColumnSummary.merge_all(total, summaries)
     if schema is None:
         raise ValueError("All partitions are empty: give at least one sample.")
     return schema, total

@@ -13,6 +13,7 @@ from sklboolean._core.conjunction_search import MAX_LISTED, encode_groups
 from sklboolean._core.damage import require, require_below
 from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.formulas import check_input_names
+from sklboolean._core.packed_partitions import PartitionsMixin
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean.preprocessing._enumeration import (
@@ -33,7 +34,7 @@ MANY_COLUMNS = 100_000  # more than most estimators can use
         None, "Set min_support, and select the columns of the largest supports_."
     ),
 )
-class ConjunctionFeatures(TransformerMixin, BaseEstimator):
+class ConjunctionFeatures(PartitionsMixin, TransformerMixin, BaseEstimator):
     """Create a column for each conjunction of Boolean features.
 
     Any estimator on top then learns over conjunctions: a linear model weighs them, and

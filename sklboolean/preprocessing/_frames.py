@@ -30,6 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from sklboolean._core.partitions import metadata_of
 from sklboolean._core.validation import (
     array_of_rows,
     check_stored,
@@ -237,8 +238,8 @@ def as_table(X):
         raise ValueError("X is a lazy data frame: pass X.collect().")
     if hasattr(X, "compute") and hasattr(X, "columns"):
         raise ValueError(
-            "X is a lazy data frame: pass X.compute(), or its partitions to "
-            "fit_partitions."
+            "X is a lazy data frame: pass X.compute(), or its partitions, one after "
+            "the other."
         )
     if isinstance(X, np.ma.MaskedArray):
         values = X.data.astype(object)
@@ -254,6 +255,13 @@ def as_table(X):
 
         return pyarrow.table(X)
     return X
+
+
+def no_features_like(X, names, dtype):
+    """Make features of no samples, for the metadata of a collection of Dask."""
+    features = np.empty((0, len(names)), dtype=dtype)
+    is_frame = hasattr(X, "columns")
+    return frame_like(metadata_of(X), features, names) if is_frame else features
 
 
 def row_of(X):

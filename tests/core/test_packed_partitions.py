@@ -1,26 +1,37 @@
-"""Fits to partitions that are sent as bits are those of all samples in one place."""
+"""Fits to samples in partitions are those of all samples in one place."""
 
 import pickle
 
 import numpy as np
 import pandas as pd
 import pytest
+from _instances import MODELS, data, target_for
 from joblib import parallel_config
-from parallel_cases import Delayed
+from numpy.testing import assert_array_equal, assert_equal
+from parallel_cases import Delayed, plain
 from scipy import sparse
 from sklearn.base import clone, is_regressor
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.pipeline import make_pipeline
 
 from sklboolean import (
+    AveragedPerceptron,
+    BooleanEncoder,
+    BooleanEnsembleClassifier,
     BooleanStump,
     BooleanSVC,
     BoostByMajority,
+    ConjunctionFeatures,
     ConjunctionLogisticRegression,
     ConjunctionRegressor,
     KernelPerceptron,
     RuleClassifier,
 )
+from sklboolean._core import packed_partitions
 from sklboolean.io import BitTable
+
+dask, arrays, frames = map(
+    pytest.importorskip, ("dask", "dask.array", "dask.dataframe")
+)
 
 RNG = np.random.default_rng(0)
 X = 3 * RNG.random((120, 5))
@@ -29,107 +40,203 @@ NUMBERS = X[:, 0] + RNG.normal(size=120)
 WEIGHTS = RNG.integers(0, 3, 120) / 2
 WEIGHTS[20] = 0
 NAMES = [f"c{j}" for j in range(5)]
-MODELS = [
+BITS = (X > 1.5).astype(np.uint8)
+FRAME = pd.DataFrame(BITS, columns=NAMES).assign(y=Y, w=WEIGHTS)
+LETTERS = np.where(X[:, 1] > 1, "a", "b")
+MIXED = pd.DataFrame(
+    {"size": X[:, 0].round(1), "kind": np.where(X[:, 1] > 1, "a", "b")}
+)
+KERNELS = [
+    BooleanSVC(binarize=1.5, class_weight="balanced"),
+    KernelPerceptron(average="voted", binarize=1.5, random_state=0),
+]
+LEARNERS = [
     ConjunctionLogisticRegression(
         [0.1, 1], max_literals=2, binarize=1.5, random_state=0
     ),
     ConjunctionRegressor([0.1, 1], max_literals=2, binarize=1.5, random_state=0),
     RuleClassifier(binarize=1.5, max_literals=2, random_state=0),
     BoostByMajority(BooleanStump(binarize=1.5), n_estimators=9, random_state=0),
-    BooleanSVC(binarize=1.5, class_weight="balanced"),
-    KernelPerceptron(average="voted", binarize=1.5, random_state=0),
-    KernelPerceptron(binarize=1.5, class_weight="balanced", random_state=0),
+    *KERNELS,
 ]
 RULES = RuleClassifier("labels", max_literals=1, random_state=0)
-every_model = pytest.mark.parametrize("model", MODELS, ids=lambda m: type(m).__name__)
 
 
-@every_model
+def loaders(*data, cuts=(40, 80)):
+    """List functions that load parts of the data, one after the other."""
+    parts = zip(*(np.split(array, cuts) for array in data), strict=True)
+    return [lambda part=part: part for part in parts]
+
+
+@pytest.mark.parametrize("model", LEARNERS, ids=lambda m: type(m).__name__)
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_any_division_gives_the_model_of_one_place(model, is_weighted):
     y = NUMBERS if is_regressor(model) else Y
-    arrays = [X, y, WEIGHTS] if is_weighted else [X, y]
-    expected = pickle.dumps(clone(model).fit(*arrays))
+    data = [X, y, WEIGHTS] if is_weighted else [X, y]
+    expected = pickle.dumps(clone(model).fit(*data))
     for cuts in ([], [0, 20, 20, 21, 90]):  # empty parts, and one without weight
-        parts = zip(*(np.split(array, cuts) for array in arrays), strict=True)
-        assert pickle.dumps(clone(model).fit_partitions(list(parts))) == expected
+        found = clone(model).fit(loaders(*data, cuts=cuts))
+        assert pickle.dumps(found) == expected
 
 
 def test_forms_of_partitions_are_alike(tmp_path):
-    dask_array, frames = map(pytest.importorskip, ("dask.array", "dask.dataframe"))
-    bits = (X > 1.5).astype(np.uint8)
-    expected = clone(RULES).fit(bits, Y)
-    one, other = (bits[:70], Y[:70]), (bits[70:], Y[70:])
-    table = BitTable.write(tmp_path / "bits", [one])
-    for parts in (
-        [(table, table.y), lambda: other],
-        [Delayed(one), (sparse.csr_array(other[0]), other[1].tolist())],
-        [(*one, np.ones(70)), other],
-        tuple(dask_array.from_array(a, chunks=(40, *a.shape[1:])) for a in (bits, Y)),
+    expected = plain(clone(RULES).fit(BITS, Y))
+    table = BitTable.write(tmp_path / "bits", [(BITS[:70], Y[:70])])
+    other = sparse.csr_array(BITS[70:]), Y[70:].tolist()
+    chunked = arrays.from_array(BITS, chunks=(50, 2))
+    for samples in (
+        [[lambda: (table, table.y), lambda: other]],
+        [[Delayed((BITS[:70], Y[:70])), lambda: other]],
+        [[lambda: BITS[:70], dask.delayed(other[0])], [lambda: Y[:70], lambda: Y[70:]]],
+        [[dask.delayed(BITS[:70]), dask.delayed(BITS[70:])], Y],
+        [chunked, arrays.from_array(Y, chunks=50)],
+        [chunked[chunked.sum(axis=1) >= 0], Y],  # of unknown sizes
     ):
-        found = clone(RULES).fit_partitions(parts)
-        assert pickle.dumps(found) == pickle.dumps(expected)
-    frame = pd.DataFrame(bits, columns=NAMES).assign(y=Y)
-    divided = frames.from_pandas(frame, npartitions=3)
-    found = clone(RULES).fit_partitions((divided[NAMES], divided["y"]))
-    assert found.rules_ == clone(RULES).fit(frame[NAMES], Y).rules_
-    parts = dask_array.from_array(bits, chunks=(120, 4)), divided["y"]
-    with pytest.raises(ValueError, match=r"several chunks.*rechunk"):
-        RULES.fit_partitions(parts)
-    with pytest.raises(ValueError, match="have 3, 1 partitions"):
-        RULES.fit_partitions((divided[NAMES], dask_array.from_array(Y)))
+        assert_equal(plain(clone(RULES).fit(*samples)), expected)
+
+
+def test_labels_and_weights_are_series_or_columns():
+    whole = clone(RULES).fit(FRAME[NAMES], Y, WEIGHTS)
+    frame = frames.from_pandas(FRAME, npartitions=4)
+    for samples in (
+        (frame[NAMES], frame["y"], frame["w"]),
+        (frame, "y", "w"),
+        (frame[[*NAMES, "w"]], frame["y"], "w"),
+        (frame[NAMES], Y, WEIGHTS),
+    ):
+        found = clone(RULES).fit(*samples)
+        assert_equal(plain(found), plain(whole))
+        assert found.score(*samples) == whole.score(FRAME[NAMES], Y, WEIGHTS)
+
+
+QUICK = {"averaged_perceptron", "bernoulli_mixture", "rule_classifier"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK))
+        for name in MODELS.keys() - {"boolean_encoder"}
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_every_estimator_takes_collections(name):
+    X, y = data()
+    X, y = X.astype(bool), target_for(MODELS[name], X, y)
+    frame, names = pd.DataFrame(X, columns=list("abcdefgh")), list("abcdefgh")
+    divided = frames.from_pandas(frame.assign(y=y), npartitions=3)
+    for here, there in (
+        ((X, y), (arrays.from_array(X, (30, 4)), arrays.from_array(y, 30))),
+        ((frame, y), (divided[names], divided["y"])),
+    ):
+        expected, found = (clone(MODELS[name]).fit(*each) for each in (here, there))
+        assert_equal(plain(found), plain(expected))
+        for method in packed_partitions.LAZY:
+            if not hasattr(found, method) or "conjunction_features" in name:
+                continue
+            answers = getattr(found, method)(here[0])
+            lazy = getattr(found, method)(there[0])
+            computed = lazy.compute()
+            assert lazy.shape[1:] == computed.shape[1:] == answers.shape[1:]
+            assert answers.ndim > 1 or lazy.dtype == computed.dtype
+            # Scores of parts of a matrix differ by rounding in some models.
+            np.testing.assert_allclose(computed.astype(float), answers, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_parts", [1, 3])
+def test_pipelines_take_frames_of_mixed_columns(n_parts):
+    model = make_pipeline(BooleanEncoder(), clone(RULES))
+    alone = clone(model).fit(MIXED, Y)
+    frame = frames.from_pandas(MIXED.assign(y=Y), npartitions=n_parts)
+    empty = frame[frame["size"] > 2.5]  # in some partitions
+    found = model.fit(frame[["size", "kind"]], frame["y"])
+    assert_equal(plain(found[-1]), plain(alone[-1]))
+    assert found.score(frame[["size", "kind"]], frame["y"]) == alone.score(MIXED, Y)
+    for divided, rows in ((frame, MIXED), (empty, MIXED[MIXED["size"] > 2.5])):
+        predicted = found.predict(divided[["size", "kind"]])
+        expected = pd.Series(alone.predict(rows), index=rows.index)
+        assert predicted.dtype == expected.dtype
+        pd.testing.assert_series_equal(predicted.compute(), expected)
+    parts = loaders(MIXED.to_numpy(), Y)
+    listed = clone(model).fit(parts)
+    assert listed[-1].rules_ == clone(model).fit(MIXED.to_numpy(), Y)[-1].rules_
+    first = listed.predict(parts)[0]()[0]
+    assert_array_equal(first, listed.predict(MIXED.to_numpy()[:40]))
+
+
+def test_ensembles_read_the_values():
+    model = BooleanEnsembleClassifier(random_state=0)
+    frame = frames.from_pandas(MIXED.assign(y=Y), npartitions=2)
+    columns = frame[["size", "kind"]]
+    found = clone(model).fit(columns, frame["y"])
+    expected = model.fit(MIXED, Y).predict_proba(MIXED)
+    assert_array_equal(found.predict_proba(columns).compute(), expected)
 
 
 def test_partitions_that_are_refused_change_nothing():
-    bits = (X > 1.5).astype(np.uint8)
-    frame = pd.DataFrame(bits, columns=NAMES)
-    model = clone(RULES).fit(bits, Y)
+    frame = pd.DataFrame(BITS, columns=NAMES)
+    divided = frames.from_pandas(FRAME, npartitions=3)
+    model = clone(RULES).fit(BITS, Y)
     before = dict(vars(model))
     for second, message in [
         ((frame, Y), "Partition 1: X has the column names, unlike"),
-        ((bits[:, 1:], Y), "Partition 1: X has 4 features"),
-        ((bits, Y == "yes"), "Partition 1: y holds bool, but .*one type"),
-        ((bits, Y, -WEIGHTS), "Partition 1: .*sample_weight"),
-        ((np.where(bits, np.nan, 0), Y), "Partition 1: Input X contains NaN"),
+        ((BITS[:, 1:], Y), "Partition 1: X has 4 features"),
+        ((BITS, Y == "yes"), "Partition 1: y holds bool, but .*one type"),
+        ((BITS, Y, -WEIGHTS), r"sample_weight\[120\] is"),
+        ((np.where(BITS, np.nan, 0), Y), "Partition 1: Input X contains NaN"),
+        ((BITS, Y[1:]), "Partition 1: X has 120 samples, and y has 119. Divide"),
+        ((BITS,), "Partition 1: Some partitions have labels"),
     ]:
         with pytest.raises(ValueError, match=message):
-            model.fit_partitions([(bits, Y), second])
-    with pytest.raises(ValueError, match="All partitions are empty"):
-        model.fit_partitions([(bits[:0], Y[:0])])
+            model.fit([lambda: (BITS, Y), lambda second=second: second])
+    other = frames.from_pandas(FRAME.sort_values("c0"), npartitions=3, sort=False)
+    for X_, y, message in [
+        (divided[NAMES], divided["y"].repartition(npartitions=2), "y has 2 partitions"),
+        (divided[NAMES], other["y"], r"Partition \d: X and y have different indices"),
+        (
+            divided[NAMES],
+            arrays.from_array(Y, 50),
+            "X has 40 samples, and y has",
+        ),
+        (divided[NAMES], "z", r"Partition \d: X has no column 'z'"),
+        ([lambda: BITS[:0]], Y, "All partitions are empty"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            model.fit(X_, y)
     assert vars(model) == before
-    with pytest.raises(ValueError, match="no rows of a kernel matrix"):
-        KernelPerceptron("precomputed").fit_partitions([(bits @ bits.T, Y)])
-    with pytest.raises(ValueError, match="only stumps learn from"):
-        BoostByMajority(DecisionTreeClassifier()).fit_partitions([(bits, Y)])
+    with pytest.raises(ValueError, match="takes X only"):
+        model.predict_proba(divided[NAMES], 1)
+    with pytest.raises(ValueError, match="strategy='tree' needs all samples"):
+        BooleanEncoder(strategy="tree").fit(divided[NAMES], divided["y"])
+    features = ConjunctionFeatures(max_literals=1).fit(divided[NAMES])
+    with pytest.raises(ValueError, match="Set sparse_output=False"):
+        features.transform(divided[NAMES])
+    numbers, bools = loaders(BITS.astype(float), Y)[0], loaders(BITS > 0, Y)[1]
+    with pytest.raises(ValueError, match="Partition 1: Some partitions of X hold Bool"):
+        AveragedPerceptron().fit([numbers, bools])
 
 
-@pytest.mark.parametrize("n_parts", [8, 64])
-def test_bytes_are_those_of_the_cost_model_of_the_guide(n_parts, monkeypatch):
+def test_bytes_are_those_of_the_cost_model_of_the_guide(monkeypatch):
     bits, returned = RNG.integers(0, 2, (1600, 100), dtype=np.uint8), []
-    y = (bits[:, 0] & bits[:, 1]).astype(np.int64)
-    pack = RuleClassifier._pack_partition
+    pack = packed_partitions.pack_partition
 
-    def counted(worker, number, *source):
-        result = pack(worker, number, *source)
-        returned.append(len(pickle.dumps(result)))
-        return result
+    def counted(*task):
+        returned.append(len(pickle.dumps(pack(*task))))
+        return pack(*task)
 
-    monkeypatch.setattr(RuleClassifier, "_pack_partition", counted)
-    loaders = [
-        lambda part=part: (bits[part::n_parts], y[part::n_parts])
-        for part in range(n_parts)
-    ]
+    monkeypatch.setattr(packed_partitions, "pack_partition", counted)
+    parts = loaders(bits, np.where(bits[:, 0], "yes", "no"), cuts=range(100, 1600, 100))
     with parallel_config("threading", n_jobs=2):
-        clone(RULES).fit_partitions(loaders)
-    of_sample = 8 * 2 + 8  # two words and a label
-    assert len(returned) == n_parts
-    assert sum(returned) - len(y) * of_sample < 600 * n_parts
+        clone(RULES).fit(parts)
+    of_sample = 8 * 2 + 1  # two words and the number of a label
+    assert len(returned) == 16
+    assert sum(returned) - 1600 * of_sample < 700 * 16
 
 
-def test_sums_are_refused_and_bits_need_no_word():
-    parts = [((X > 1.5).astype(np.uint8), Y)]
+def test_old_method_warns_and_fits():
+    parts = [(BITS[:70], Y[:70]), lambda: (BITS[70:], Y[70:], np.ones(50))]
+    with pytest.warns(FutureWarning, match="fit_partitions is deprecated. Pass"):
+        found = clone(RULES).fit_partitions(parts)
+    assert found.rules_ == clone(RULES).fit(BITS, Y).rules_
     with pytest.raises(ValueError, match=r"by_sums=True is not .* Leave it out"):
         clone(RULES).fit_partitions(parts, by_sums=True)
-    with pytest.warns(FutureWarning, match="'by_sums' is deprecated. Leave it out"):
-        found = clone(RULES).fit_partitions(parts, by_sums=False)
-    assert found.rules_ == clone(RULES).fit_partitions(parts).rules_

@@ -89,15 +89,12 @@ def test_partitions_may_be_loaded_and_are_alike_on_every_backend():
         assert_same(BooleanEncoder().fit_partitions(halves), expected)
 
 
-def refuse_lazy(encoder, lazy):
+def test_lazy_frames_name_their_remedy():
+    X = mixed()
+    encoder, lazy = BooleanEncoder().fit(X), pl.from_pandas(X).lazy()
     for method in (encoder.transform, BooleanEncoder().fit):
         with pytest.raises(ValueError, match="lazy data frame"):
             method(lazy)
-
-
-def test_lazy_frames_name_their_remedy():
-    X = mixed()
-    refuse_lazy(BooleanEncoder().fit(X), pl.from_pandas(X).lazy())
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
@@ -106,10 +103,13 @@ def test_partitions_of_dask_are_read_and_its_frames_serve_models():
     dask, frames = map(pytest.importorskip, ("dask", "dask.dataframe"))
     encoder = BooleanEncoder().fit(X)
     delayed = [dask.delayed(half) for half in (X[:150], X[150:])]
-    for partitions in (delayed, frames.from_pandas(X, npartitions=3)):
+    divided = frames.from_pandas(X, npartitions=3)
+    for partitions in (delayed, divided):
         assert_same(BooleanEncoder().fit_partitions(partitions), encoder)
-    refuse_lazy(encoder, frames.from_pandas(X, npartitions=2))
-    bits = encoder.transform(X)
+        assert_same(BooleanEncoder().fit(partitions), encoder)
+    bits, lazy = encoder.transform(X), BooleanEncoder().fit_transform(divided)
+    assert lazy.columns.tolist() == bits.columns.tolist()
+    pd.testing.assert_frame_equal(lazy.compute(), bits)
     model = AveragedPerceptron(random_state=0).fit(bits, X["flag"])
     found = model.predict(frames.from_pandas(bits, npartitions=2))
     np.testing.assert_array_equal(found, model.predict(bits))
@@ -139,7 +139,7 @@ def test_batches_that_do_not_fit_are_refused_and_change_nothing():
     for method in ("partial_fit", "fit_partitions"):
         with pytest.raises(AttributeError, match="has no attribute") as raised:
             getattr(BooleanEncoder(strategy="tree"), method)
-        assert "need all samples at once" in str(raised.value.__cause__)
+        assert "needs all samples at once" in str(raised.value.__cause__)
     with pytest.raises(ValueError, match="All partitions are empty"):
         BooleanEncoder().fit_partitions([X[:0]])
 

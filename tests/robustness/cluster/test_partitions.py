@@ -1,14 +1,17 @@
 """Partitions on the workers of a cluster: the same model, and few bytes sent."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from joblib import parallel_config
 from numpy.testing import assert_equal
 from parallel_cases import plain
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 from sklboolean import (
     AveragedPerceptron,
+    BooleanEncoder,
     BoostByMajority,
     ConjunctionLogisticRegression,
     KernelPerceptron,
@@ -17,6 +20,7 @@ from sklboolean import (
 )
 
 dask = pytest.importorskip("dask")
+pytest.importorskip("dask.dataframe")
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.slow
 
@@ -105,24 +109,25 @@ def reader(path):
 
 
 def test_bits_of_partitions_give_the_model_of_one_place(finished):
-    delayed, *others = PARTS
-    parts = [dask.delayed(delayed), *map(loader, others)]
-    for model in BIT_MODELS:
-        finished.clear()
-        with parallel_config("dask"):
-            spread = clone(model).fit_partitions(parts)
-        assert sum(key.startswith("batch_of") for key in finished) >= 3
-        alone = clone(model).fit(ORDERED_X, ORDERED_Y)
-        assert_equal(plain(spread), plain(alone))
+    for parts in (list(map(dask.delayed, PARTS)), list(map(loader, PARTS))):
+        for model in BIT_MODELS:
+            finished.clear()
+            with parallel_config("dask"):
+                spread = clone(model).fit(parts)
+            tasks = [key for key in finished if key.startswith(("batch_of", "pack_p"))]
+            assert len(tasks) == 3
+            alone = clone(model).fit(ORDERED_X, ORDERED_Y)
+            assert_equal(plain(spread), plain(alone))
 
 
 @pytest.mark.parametrize(
     "model", [AveragedPerceptron(), BIT_MODELS[0]], ids=["averaged", "as bits"]
 )
 def test_partition_is_loaded_again_after_its_worker_was_killed(model, mortals, die):
-    alone = clone(model).fit_partitions(PARTS)
+    method = "fit_partitions" if model is not BIT_MODELS[0] else "fit"
+    alone = getattr(clone(model), method)(list(map(loader, PARTS)))
     with parallel_config("dask"):
-        spread = clone(model).fit_partitions(deadly(die))
+        spread = getattr(clone(model), method)(deadly(die))
     assert_equal(plain(spread), plain(alone))
 
 
@@ -135,3 +140,50 @@ def deadly(die):
         return first()
 
     return [load, *others]
+
+
+def mixed(number):
+    """Make a partition of a data frame, where the task runs."""
+    import numpy as np
+    import pandas as pd
+
+    rng = np.random.default_rng(number)
+    columns = {f"n{j}": rng.normal(size=20_000).round(2) for j in range(5)}
+    columns |= {f"k{j}": rng.choice(list("abcdef"), 20_000) for j in range(5)}
+    frame = pd.DataFrame(columns)
+    return frame.assign(y=(frame["n0"] > 0.5) & (frame["k0"] != "a"))
+
+
+PIPELINE = make_pipeline(
+    BooleanEncoder(), ConjunctionLogisticRegression(C=0.1, max_literals=1)
+)
+
+
+def test_frame_sends_little_more_than_its_bits(client, bytes_moved):
+    frame = dask.dataframe.from_map(mixed, range(4))
+    columns = list(frame.columns[:-1])
+    model = clone(PIPELINE).fit(frame[columns], frame["y"])
+    moved, whole = bytes_moved(), pd.concat(map(mixed, range(4)))
+    alone = clone(PIPELINE).fit(whole[columns], whole["y"])
+    assert_equal(plain(model[-1]), plain(alone[-1]))
+    # Two words and a byte for each sample; counts of the values of five columns.
+    assert moved < 1.2 * 80_000 * (2 * 8 + 1) + 4 * 5 * 1200 * 16
+    predicted = model.predict(frame[columns])
+    bytes_moved()
+    assert predicted.sum().compute() == alone.predict(whole[columns]).sum()
+    assert bytes_moved() < 100_000
+
+
+def test_frame_is_read_again_after_its_worker_was_killed(mortals, die):
+    def read(number):
+        if number == 2:
+            die()
+        return mixed(number)
+
+    meta = mixed(0).head(0)
+    frame = dask.dataframe.from_map(read, range(4), meta=meta)
+    columns = list(frame.columns[:-1])
+    model = clone(PIPELINE).fit(frame[columns], frame["y"])
+    whole = pd.concat(map(mixed, range(4)))
+    alone = clone(PIPELINE).fit(whole[columns], whole["y"])
+    assert_equal(plain(model[-1]), plain(alone[-1]))
