@@ -246,8 +246,10 @@ def as_table(X):
         values[np.ma.getmaskarray(X)] = None
         return values
     if isinstance(X, list | tuple) and not holds_dicts(X):
-        kind = array_of_rows(X, "X").dtype.kind
-        return np.asarray(X, dtype=object) if kind in "USOf" else X
+        array = array_of_rows(X, "X")
+        if array.ndim > 2:
+            raise ValueError("X has columns of lists: make it a data frame.")
+        return np.asarray(X, dtype=object) if array.dtype.kind in "USOf" else X
     is_export = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")
     is_known = any(hasattr(X, name) for name in ("iloc", "get_columns"))
     if is_export and not is_known and len(getattr(X, "shape", "xy")) == 2:
@@ -380,8 +382,6 @@ def _read_polars(name, series):
     if dtype in (polars.Date, polars.Datetime, polars.Duration):
         is_zoned = getattr(dtype, "time_zone", None) is not None
         return _time_column(name, *read_times(series.to_numpy()), is_zoned)
-    if dtype == polars.Time:
-        raise ValueError(f"Column {name!r} of X holds {dtype}, {NO_TIME}")
     if dtype == polars.Null:
         return Column(name, "category", codes=np.full(len(series), -1), levels=[])
     if dtype == polars.Enum:
