@@ -35,33 +35,21 @@ def column_sources(transformer, fitted_columns=methodcaller("_formula")):
         ]
     if not isinstance(transformer, ColumnTransformer):
         return None
-    sources = []
-    for _, part, columns in transformer.transformers_:
-        numbers = _numbers_of(columns, transformer)
-        is_identity = isinstance(part, FunctionTransformer) and part.func is None
-        if is_identity or isinstance(part, str):
-            sources += [(number, None, 0) for number in numbers if part != "drop"]
-        elif len(numbers):  # scikit-learn leaves out what has no columns
+    sources, names = [], [*getattr(transformer, "feature_names_in_", ())]
+    for name, part, columns in transformer.transformers_:
+        output = transformer.output_indices_[name]
+        if output.start == output.stop:  # dropped, or of no columns
+            continue
+        if names:
+            of_names = getattr(part, "feature_names_in_", ())
+            numbers = [names.index(column) for column in of_names]
+        else:
+            numbers = np.atleast_1d(np.arange(transformer.n_features_in_)[columns])
+        if isinstance(part, FunctionTransformer) and part.func is None:
+            of_part = [(j, None, 0) for j in range(len(numbers))]
+        else:
             of_part = column_sources(part, fitted_columns)
-            if of_part is None:
-                return None
-            sources += [(numbers[j], fitted, k) for j, fitted, k in of_part]
+        if of_part is None:
+            return None
+        sources += [(int(numbers[j]), fitted, k) for j, fitted, k in of_part]
     return sources
-
-
-def _numbers_of(columns, transformer):
-    """List the numbers of columns that a ColumnTransformer selects by any means."""
-    names = [*getattr(transformer, "feature_names_in_", ())]
-    if isinstance(columns, slice):
-        ends = [
-            names.index(end) if isinstance(end, str) else end
-            for end in (columns.start, columns.stop)
-        ]
-        # A slice of names includes its end.
-        ends[1] = ends[1] + 1 if isinstance(columns.stop, str) else ends[1]
-        return [*range(transformer.n_features_in_)[slice(*ends, columns.step)]]
-    chosen = np.atleast_1d(columns)
-    if chosen.dtype.kind in "OUT":
-        return [names.index(name) for name in chosen.tolist()]
-    chosen = chosen if chosen.dtype == bool else chosen.astype(int)
-    return np.arange(transformer.n_features_in_)[chosen].tolist()

@@ -197,19 +197,6 @@ def sql_number(value):
     return text if "e" in text else f"{text}e0"
 
 
-def table_names(encoder, names):
-    """List the columns of the table that an encoder reads: None, those of its fit."""
-    if names is None:
-        return feature_names_of(encoder)
-    names = list(map(str, names))
-    if len(names) != encoder.n_features_in_:
-        raise ValueError(
-            f"{len(names)} names of columns are given, but the encoder reads "
-            f"{encoder.n_features_in_}. Give a name for each column."
-        )
-    return names
-
-
 class SqlFeatures:
     """What stands for each feature: a column of the table, or a condition on one.
 
@@ -226,37 +213,30 @@ class SqlFeatures:
 
     def __init__(self, columns, names=None, encoder=None, dialect=None):
         self.binarize, self.dialect = columns.binarize, Dialect.of(dialect)
-        self._names = columns.names if names is None else names
-        self._sources = None
-        if encoder is not None:
-            self._names = table_names(encoder, names)
-            self._sources = self._read(encoder, columns)
-
-    def _read(self, encoder, columns):
-        """List column, fitted column and number of the condition of each feature."""
-        sources = column_sources(encoder, methodcaller("_bit_columns"))
-        if sources is None:
+        self._names, self._sources = columns.names if names is None else names, None
+        if encoder is None:
+            return
+        self._names = feature_names_of(encoder) if names is None else names
+        self._sources = column_sources(encoder, methodcaller("_bit_columns"))
+        if self._sources is None:
             raise ValueError(
                 "encoder must be a fitted BooleanEncoder, or a ColumnTransformer of "
                 f"such, which may pass other columns; got {encoder!r}."
             )
-        names = columns.names
-        if names and list(map(str, encoder.get_feature_names_out())) != names:
+        made = list(map(str, encoder.get_feature_names_out()))
+        is_same = columns.n_features in (None, len(made))
+        is_same &= not columns.names or columns.names == made
+        if not is_same or not 0 <= (self.binarize or 0) < 1:
             raise ValueError(
-                "The model was fitted to other features than those of encoder. Give "
-                "the encoder of its pipeline."
+                "The model does not read the bits of encoder: it was fitted to other "
+                "features, or its binarize makes all bits equal. Give the encoder of "
+                "its pipeline, and fit it with binarize=0.0."
             )
-        if columns.n_features not in (None, len(sources)):
+        if len(self._names) != encoder.n_features_in_:
             raise ValueError(
-                f"encoder makes {len(sources)} features, but the model has "
-                f"{columns.n_features}. Give the encoder of its pipeline."
+                f"{len(self._names)} names of columns are given, but the encoder reads "
+                f"{encoder.n_features_in_}. Give a name for each column."
             )
-        if self.binarize is not None and not 0 <= self.binarize < 1:
-            raise ValueError(
-                f"binarize={self.binarize} makes all bits of the encoder equal. Fit "
-                "the model with binarize=0.0."
-            )
-        return sources
 
     def _source(self, feature):
         return (feature, None, 0) if self._sources is None else self._sources[feature]

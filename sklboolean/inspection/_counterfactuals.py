@@ -292,7 +292,7 @@ class _Search:
     def __init__(self, model, costs=None, immutable=(), directions=None):
         self.columns = UserColumns.of(model)
         self.formula = self.columns.formula
-        if self.columns.transformers is not None and self.columns.encoded is None:
+        if self.columns.transformers is not None and not self.columns.is_encoded:
             raise ValueError(
                 "Changes are searched in the columns before a BooleanEncoder, or a "
                 "ColumnTransformer that gives each column to one encoder or passes it, "

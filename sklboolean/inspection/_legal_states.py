@@ -40,7 +40,7 @@ class LegalStates:
 
 def legal_states(columns):
     """List the legal states of each column: no missing and no unknown values."""
-    encoded = columns.encoded or [None] * len(columns.names)
+    encoded = columns.encoded
     binarize = columns.formula.columns.binarize or 0.0
     # The features of each column.
     order = np.argsort(columns.owners, kind="stable")

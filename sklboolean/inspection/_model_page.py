@@ -1,6 +1,7 @@
 """A fitted model as a web page: its rules, the samples they cover, and what-if."""
 
 import json
+from dataclasses import replace
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -122,17 +123,17 @@ def model_page(
     bits = as_bits(user_columns.samples(X), formula.columns.binarize)
     names = names if feature_names is None else feature_names
     names = FeatureNames(check_names(names, bits.shape[1]))
+    if not user_columns.is_encoded:
+        user_columns = replace(user_columns, names=names.names)
     compare_with_predictions(formula, bits, estimator, X)
     # Only features that a term tests are written.
     used = sorted({feature for term in formula.terms for feature, _ in term})
-    samples = _sample_fields(user_columns, X, y, bits, used, names, max_samples)
+    samples = _sample_fields(user_columns, X, y, bits, used, max_samples)
     owners = {
         feature: described["column"]
         for feature, described in zip(used, samples["features"], strict=True)
     }
-    _add_changes(
-        samples["columns"], owners, user_columns, names, costs, immutable, directions
-    )
+    _add_changes(samples["columns"], owners, user_columns, costs, immutable, directions)
     data = {
         "title": str(title or type(last).__name__),
         "about": (
@@ -267,15 +268,15 @@ def _weighted_products(columns):
     return outputs, expanded(conditions, outcomes, joined, MOST_PRODUCTS)
 
 
-def _add_changes(described, owners, columns, names, costs, immutable, directions):
+def _add_changes(described, owners, columns, costs, immutable, directions):
     """Add to the columns of the form what the search may change them to."""
     states, costs, directions = legal_states(columns), costs or {}, directions or {}
-    # Without an encoder the columns are the features themselves.
-    labels = names.names if columns.encoded is None else columns.names
-    check_changes(labels, states, costs, immutable, directions, has_functions=False)
+    check_changes(
+        columns.names, states, costs, immutable, directions, has_functions=False
+    )
     for feature, form_column in owners.items():
         number = columns.owners[feature]
-        label, legal = labels[number], states[number]
+        label, legal = columns.names[number], states[number]
         freedom = "none" if label in immutable else directions.get(label, "free")
         described[form_column] |= {
             "cost": float(costs.get(label, 1.0)),
@@ -293,12 +294,9 @@ def _add_changes(described, owners, columns, names, costs, immutable, directions
             described[form_column]["n_levels"] = len(fitted.levels)
 
 
-def _sample_fields(user_columns, X, y, bits, used, names, max_samples):
+def _sample_fields(user_columns, X, y, bits, used, max_samples):
     """Describe the columns of the form and the samples that are shown."""
-    if user_columns.encoded is None:
-        columns, features, values = _plain_columns(used, names, bits)
-    else:
-        columns, features, values = _encoded_columns(user_columns, X, bits, used)
+    columns, features, values = _form_columns(user_columns, X, bits, used)
     write = python_value if user_columns.formula.classes is None else str
     index = X.index if hasattr(X, "iloc") else range(len(bits))
     return {
@@ -377,32 +375,30 @@ def _supported_class(formula, output, weight, y):
     return str(label if weight > 0 else f"not {label}"), (y == label) == (weight > 0)
 
 
-def _plain_columns(used, names, bits):
-    """Describe Boolean features as columns of the form."""
-    columns = [
-        {"name": names.names[j], "kind": "boolean", "can_be_missing": False}
-        for j in used
-    ]
-    features = [{"column": k, "relation": "=", "value": 1} for k in range(len(used))]
-    return columns, features, bits[:, used].astype(int).tolist()
-
-
-def _encoded_columns(user_columns, X, bits, used):
-    """Describe the columns before the encoder, and their features as conditions."""
+def _form_columns(user_columns, X, bits, used):
+    """Describe the columns that are used, and their features as conditions."""
+    columns, features, values, described, read = [], [], [], {}, None
     refuse_by_type(user_columns.encoded, "the form of the page has no input for")
-    columns, features, values, described = [], [], [], {}
-    X = user_columns.table(X) if is_frame(X) else np.asarray(X)
-    read = read_columns(user_columns.transformers, X, reset=False)
+    if user_columns.is_encoded:
+        X = user_columns.table(X) if is_frame(X) else np.asarray(X)
+        read = read_columns(user_columns.transformers, X, reset=False)
     for j in used:
         number = int(user_columns.owners[j])
         if number not in described:
-            fitted = user_columns.encoded[number]
-            places = np.flatnonzero(user_columns.owners == number)
-            conditions = [("=", 1)] if fitted is None else _conditions(fitted)
-            by_feature = dict(zip(places.tolist(), conditions, strict=True))
-            described[number] = len(columns), by_feature
-            columns.append(_column(user_columns.names[number], fitted, read[number]))
-            values.append(_column_values(fitted, read[number], bits[:, places]))
+            fitted, name = user_columns.encoded[number], user_columns.names[number]
+            if fitted is None:  # the feature is the column
+                by_feature = {j: ("=", 1)}
+                columns.append(
+                    {"name": name, "kind": "boolean", "can_be_missing": False}
+                )
+                values.append(bits[:, j].astype(int).tolist())
+            else:
+                places = np.flatnonzero(user_columns.owners == number)
+                pairs = zip(places.tolist(), _conditions(fitted), strict=True)
+                by_feature = dict(pairs)
+                columns.append(_column(name, fitted, read[number]))
+                values.append(_column_values(fitted, read[number], bits[:, places]))
+            described[number] = len(columns) - 1, by_feature
         column, by_feature = described[number]
         relation, value = by_feature[j]
         features.append({"column": column, "relation": relation, "value": value})
@@ -429,10 +425,7 @@ def _conditions(fitted):
 
 def _column(name, fitted, read):
     """Describe a column for the form."""
-    kind = "boolean" if fitted is None else fitted.kind
-    column = {"name": str(name), "kind": kind, "can_be_missing": False}
-    if fitted is None:
-        return column
+    column = {"name": str(name), "kind": fitted.kind, "can_be_missing": False}
     if fitted.kind in ("category", "ordered"):
         # The last option stands for levels that were not in the training data.
         options = [*map(level_text, fitted.levels)]
@@ -453,8 +446,6 @@ def _column(name, fitted, read):
 
 def _column_values(fitted, read, bits):
     """List the value of each sample for the form; None where it is missing."""
-    if fitted is None:
-        return bits[:, 0].astype(int).tolist()
     if fitted.kind == "category":
         return np.where(bits.any(axis=1), bits.argmax(axis=1), bits.shape[1]).tolist()
     if (

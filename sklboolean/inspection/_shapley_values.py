@@ -320,7 +320,7 @@ def _shares(sample_weight, n_others):
 
 def _has_columns(X, columns):
     """Test if the columns of X, a dense table, are those that are explained."""
-    is_same = columns.transformers is None or columns.encoded is not None
+    is_same = columns.transformers is None or columns.is_encoded
     n_columns = len(columns.names)
     return is_same and hasattr(X, "__array__") and np.shape(X)[1:] == (n_columns,)
 

@@ -28,10 +28,11 @@ class UserColumns:
     model : estimator
         The last step.
     formula : FirstRule or WeightedSum
-    encoded : list of (fitted column or None), or None
-        What encodes each column of the user's data, if they come through a
-        `BooleanEncoder`, or a ColumnTransformer of encoders. None in the list is a
-        column that is passed as it is, or left out.
+    encoded : list of (fitted column or None)
+        What encodes each column. None: it is a feature as it is, or left out.
+    is_encoded : bool
+        Whether the columns are those before a `BooleanEncoder`, or a ColumnTransformer
+        of encoders, and nothing else. False: they are the features of the last step.
     names : list of str
         Names of the columns.
     owners : ndarray of shape (n_features,), int
@@ -41,7 +42,8 @@ class UserColumns:
     transformers: Pipeline | None
     model: object
     formula: object
-    encoded: list | None
+    encoded: list
+    is_encoded: bool
     names: list
     owners: np.ndarray
 
@@ -56,8 +58,8 @@ class UserColumns:
             check_is_fitted(model)
         transformers, last, names = split_pipeline(model)
         formula = conjunctions_of(last) if formula is None else formula
-        n_features, encoded = formula.columns.n_features, None
-        sources = sources_by_column(transformers)
+        n_features = formula.columns.n_features
+        sources, by_column = sources_by_column(transformers), {}
         if feature_groups is not None:
             groups = [str(label) for label in feature_groups]
             if len(groups) != n_features:
@@ -68,17 +70,19 @@ class UserColumns:
             # Groups of the user: the encoder's columns do not matter.
             columns = list(dict.fromkeys(groups))
             owners = np.array([columns.index(label) for label in groups])
+            sources = None
         elif sources is not None:
             columns = feature_names_of(transformers)
             owners = np.array([number for number, *_ in sources], dtype=np.intp)
             by_column = {number: fitted for number, fitted, _ in sources}
-            encoded = [by_column.get(number) for number in range(len(columns))]
         else:
             names = formula.columns.names if names is None else names
             columns, owners = check_names(names, n_features), np.arange(n_features)
         if feature_names is not None:
             columns = check_names(feature_names, len(columns), "columns")
-        return cls(transformers, last, formula, encoded, columns, owners)
+        encoded = [by_column.get(number) for number in range(len(columns))]
+        is_encoded = sources is not None
+        return cls(transformers, last, formula, encoded, is_encoded, columns, owners)
 
     def table(self, X):
         """Put the columns of a frame in the order of the training data.
@@ -86,7 +90,7 @@ class UserColumns:
         A ColumnTransformer finds them by name.
         """
         names = getattr(self.transformers, "feature_names_in_", None)
-        if self.encoded is None or names is None or not hasattr(X, "reindex"):
+        if names is None or not hasattr(X, "reindex"):
             return X
         return X if [*X.columns] == [*names] else X.reindex(columns=names)
 

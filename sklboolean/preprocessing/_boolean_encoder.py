@@ -27,6 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.damage import require
+from sklboolean._core.formula import Columns
 from sklboolean._core.formulas import check_input_names, feature_names_of
 from sklboolean._core.packed_partitions import PartitionsMixin, run_on_workers
 from sklboolean._core.parameters import check_choice, check_integer, check_real
@@ -38,7 +39,7 @@ from sklboolean._core.partitions import (
     prefix_errors,
     split_table,
 )
-from sklboolean._core.sql_code import Dialect, table_names
+from sklboolean._core.sql_code import SqlFeatures
 from sklboolean._core.validation import check_array_strict, has_fitted_names, warn_user
 from sklboolean.preprocessing._column_fitting import (
     ColumnFitter,
@@ -882,15 +883,11 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         >>> print(encoder.fit([[23], [31], [47]]).to_sql(["age"]))
         CASE WHEN f."age" <= 30.0e0 THEN 1 ELSE 0 END AS f0
         """
-        columns, dialect = self._bit_columns(), Dialect.of(dialect)
-        names = table_names(self, input_features)
-        dialect.check_apart(names, names)
-        tests = [
-            fitted.sql(k, f"f.{dialect.quoted(name)}", dialect)
-            for fitted, name in zip(columns, names, strict=True)
-            for k in range(fitted.n_conditions)
-        ]
+        check_is_fitted(self)
+        features = SqlFeatures(Columns(None), input_features, self, dialect)
+        terms = [((j, True),) for j in range(len(self.order_))]
+        features.check(terms)
         return ",\n".join(
-            f"CASE WHEN {test} THEN 1 ELSE 0 END AS f{number}"
-            for number, test in enumerate(tests)
+            f"CASE WHEN {features.conjunction(term)} THEN 1 ELSE 0 END AS f{j}"
+            for j, term in enumerate(terms)
         )
