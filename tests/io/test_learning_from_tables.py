@@ -83,8 +83,9 @@ def test_the_model_of_a_table_is_that_of_memory(name, labelled, numbered):
 @pytest.mark.parametrize("name", [n for n in QUICK if n.startswith(NUMERIC)])
 def test_models_of_numbers_say_what_to_pass(name, labelled):
     model = QUICK[name].model()
+    y = NUMBERS if is_regressor(model) else LABELS
     with pytest.raises(ValueError, match=r"BitTable.*table\.batches\(\)"):
-        model.fit(labelled, LABELS)
+        model.fit(labelled, y)
 
 
 @pytest.mark.parametrize(
