@@ -37,7 +37,7 @@ from sklboolean._core.progress import (
     restore,
     with_callbacks,
 )
-from sklboolean._core.weights import checked_weights, class_weights
+from sklboolean._core.weights import checked_weights, labelled_weights
 
 
 # The life cycle of a fit. `IncrementalClassifier`: check, encode the labels, train a
@@ -234,7 +234,9 @@ class IncrementalClassifier(TableScoreMixin, ClassifierMixin, BaseEstimator):
         data, codes = self._check_Xy(X, y, classes, resume=resume)
         weights = None
         if sample_weight is not None:
-            weights = checked_weights(sample_weight, len(codes))
+            weights = labelled_weights(
+                sample_weight, codes, self.classes_, in_stream=one_pass
+            )
             weighted = np.flatnonzero(weights)
             data, codes, weights = data[weighted], codes[weighted], weights[weighted]
         state = self._state.copy() if resume else self._init_state()
@@ -276,7 +278,7 @@ class OnlineClassifier(
     """An incremental classifier with epochs and calibration.
 
     Besides the methods of `IncrementalClassifier` a subclass defines
-    ``_check_class_weights(weights)`` and ``_scores(state, data, samples)``;
+    ``_scores(state, data, samples)``;
     ``_train(state, data, codes, weights, samples=None, one_pass=False,
     progress=SILENT)`` returns the trained state and its `History`. ``weights``, one for
     each sample or None, are the sizes of updates; ``samples`` are the numbers of those
@@ -313,7 +315,7 @@ class OnlineClassifier(
         progress.finish()
 
     def _weigh(self, codes, sample_weight, one_pass):
-        """Check the weights of samples, and apply those of classes.
+        """Multiply the weights of samples by those of their classes.
 
         Returns
         -------
@@ -323,29 +325,19 @@ class OnlineClassifier(
             Numbers of the samples to train on.
         sample_weight : ndarray of shape (n_samples,) or None
         """
-        weights = samples = None
+        if sample_weight is None and self.class_weight is None:
+            return None, None, None
+        weights = labelled_weights(
+            sample_weight, codes, self.classes_, self.class_weight, in_stream=one_pass
+        )
         if sample_weight is not None:
-            sample_weight = checked_weights(sample_weight, len(codes))
-            weights, samples = sample_weight, np.flatnonzero(sample_weight)
-        if self.class_weight is not None:
-            weights = self._update_sizes(codes, sample_weight, one_pass)
-        return weights, samples, sample_weight
-
-    def _update_sizes(self, codes, sample_weight, one_pass):
-        """Compute the size of each sample's update from ``class_weight``."""
-        if one_pass and self.class_weight == "balanced":
-            raise ValueError(
-                "class_weight='balanced' needs all labels at once: use fit, or a dict "
-                "of weights."
+            sample_weight = checked_weights(
+                sample_weight, len(codes), scaled=not one_pass
             )
-        # A part of a stream need not show all labels.
-        shown = np.arange(len(self.classes_)) if one_pass else codes
-        weights = np.ones(len(shown))
-        if sample_weight is not None and not one_pass:
-            weights = sample_weight
-        by_class = class_weights(self.class_weight, self.classes_, shown, weights)
-        sizes = self._check_class_weights(by_class)[codes]
-        return sizes if sample_weight is None else sizes * sample_weight
+        # In a stream a class of weight 0 is seen, and changes nothing.
+        shown = sample_weight if one_pass else weights
+        samples = None if shown is None else np.flatnonzero(shown)
+        return weights, samples, sample_weight
 
     def _of_second_model(self):
         """Name parameters of the second model that differ."""

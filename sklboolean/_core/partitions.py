@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sklboolean._core.labels import encode_classes
+from sklboolean._core.weights import check_sample_weight
 
 
 class TableSchema(NamedTuple):
@@ -57,12 +58,18 @@ def _difference(first, names):
 
 
 class PartitionInfo(NamedTuple):
-    """What is known of a partition before training."""
+    """What is known of a partition before training.
+
+    ``totals`` and ``counts`` are the weight of the samples of each label, and how many
+    have weight.
+    """
 
     number: int
     schema: TableSchema | None
     labels: np.ndarray
     n_samples: int
+    totals: np.ndarray | None = None
+    counts: np.ndarray | None = None
 
     def check_n_samples(self, n_samples):
         """Refuse a partition that was loaded with another number of samples."""
@@ -219,8 +226,11 @@ def describe_partition(estimator, number, *source):
         if (is_empty(X) and is_empty(y)) or has_no_weight(sample_weight):
             return PartitionInfo(number, None, np.empty(0), 0)
         _, y = estimator._check_X(X, y, reset=True)
-        labels, _ = encode_classes(y, min_classes=1)
-        return PartitionInfo(number, TableSchema.of(estimator), labels, len(y))
+        labels, codes = encode_classes(y, min_classes=1)
+        weights = check_sample_weight(sample_weight, len(y))
+        totals, counts = np.bincount(codes, weights), np.bincount(codes, weights > 0)
+        schema = TableSchema.of(estimator)
+        return PartitionInfo(number, schema, labels, len(y), totals, counts)
 
 
 def is_empty(data):

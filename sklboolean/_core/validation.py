@@ -506,6 +506,17 @@ def _warn_of_probabilities(X, names, binarize):
             return
 
 
+def take_samples(X, samples):
+    """Select samples of a data frame, an array, a sparse matrix or a list."""
+    if hasattr(X, "iloc"):
+        return X.iloc[samples]
+    if hasattr(X, "column_names"):
+        return X.take(np.arange(len(X))[samples])
+    if sparse.issparse(X):
+        return X.tocsr()[samples]
+    return (X if hasattr(X, "shape") else np.asarray(X))[samples]
+
+
 def warn_user(message, category=UserWarning):
     """Warn at the line of the user's code that called the package."""
     # Go up to the first frame that is not in one of these packages.

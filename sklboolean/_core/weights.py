@@ -1,13 +1,20 @@
 """Sample weights and class weights."""
 
-# A weight counts a sample as so many. Samples of weight 0 are as good as absent, so at
-# least one weight must be positive, and sums must stay finite in float64.
+# A weight is a number of copies of its sample. Samples of weight 0 are as good as
+# absent, so at least one weight must be positive. Copies must be countable: the sum of
+# the weights is below 2**53. Weights whose mean, without zeros, is below 1 only say how
+# samples compare: they are divided by it. All this holds for the product of the weight
+# of a sample and that of its class, which `labelled_weights` computes.
 
 from numbers import Real
 
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_array
+
+from sklboolean._core.validation import warn_user
+
+MOST_COPIES = 2.0**53
 
 
 def check_sample_weight(sample_weight, n_samples):
@@ -57,52 +64,118 @@ def check_sample_weight(sample_weight, n_samples):
     return weights
 
 
-def check_finite_sum(weights, *, divides=False):
-    """Check that sample weights have a finite sum, and return them.
+def checked_weights(sample_weight, n_samples, factors=1.0, *, scaled=True):
+    """Check sample weights, multiply them by factors, and scale them.
 
-    ``divides`` also requires a sum by which ordinary numbers can be divided.
+    Parameters
+    ----------
+    sample_weight, n_samples
+        As for `check_sample_weight`.
+    factors : float or ndarray of shape (n_samples,), default=1.0
+        Finite numbers of at least 0, such as the weights of classes.
+    scaled : bool, default=True
+        Divide the products by their mean where it is below 1. False: for a part of a
+        stream, whose mean is not that of the stream, and where the scale has no effect.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_samples,), dtype float64
+
+    Raises
+    ------
+    ValueError
+        As `check_sample_weight`, and for products that are all 0 or that float64 cannot
+        count.
     """
+    weights = check_sample_weight(sample_weight, n_samples)
+    if np.ndim(factors):
+        with np.errstate(over="ignore"):
+            weights = weights * factors
+        if scaled and not weights.any():
+            raise ValueError("sample_weight times class_weight is 0 for all samples.")
     with np.errstate(over="ignore"):
         total = weights.sum()
-        large = 8 * total  # room for sums of such sums, and rounding to powers of two
-    if not np.isfinite(large) or (divides and total < 1e-300):
-        demand = "a sum of at least 1e-300" if total < 1 else "a finite sum"
+    if total >= MOST_COPIES:
+        what = "sample_weight" + " times class_weight" * bool(np.ndim(factors))
         raise ValueError(
-            f"sample_weight must have {demand}; divide it by its largest entry."
+            f"{what} has a sum of {total:g}; it must be below 2**53, so that float64 "
+            "can count copies. Divide sample_weight by its mean."
         )
-    return weights
-
-
-def checked_weights(sample_weight, n_samples, *, divides=False):
-    """Check sample weights and their sum, as the two functions above."""
-    weights = check_sample_weight(sample_weight, n_samples)
-    return check_finite_sum(weights, divides=divides)
+    return relative_weights(weights) if scaled else weights
 
 
 def relative_weights(weights):
     """Divide weights by their mean, without zeros, where it is below 1.
 
-    Weights of 1 and more are numbers of copies. Smaller ones, such as those that add up
-    to 1, only say how samples compare: multiplied by their number they mean the same.
+    They keep 32 binary digits. So weights that were multiplied by any number, and
+    rounded by that, give the same results bit for bit.
     """
-    largest = weights.max()
+    largest, n_used = weights.max(), np.count_nonzero(weights)
     shares = weights / largest  # a mean may underflow
-    mean = shares.sum() / np.count_nonzero(weights)
-    return weights if mean * largest >= 1 else shares / mean
+    # A mean that is 1 but for rounding changes nothing.
+    if shares.sum() / n_used * largest >= 1 - 1e-9:
+        return weights
+    digits, exponents = np.frexp(shares)
+    shares = np.ldexp(np.rint(np.ldexp(digits, 32)), exponents - 32)
+    return shares / (shares.sum() / n_used)
 
 
-def check_class_totals(classes, codes, weights):
-    """Check that each class has samples with a weight."""
-    totals = np.bincount(codes, weights, minlength=len(classes))
-    if not totals.all():
-        missing = classes[totals == 0].tolist()
+def labelled_weights(
+    sample_weight, codes, classes, class_weight=None, *, in_stream=False
+):
+    """Multiply the weights of samples by those of their classes, and scale them.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,), float or None
+    codes : ndarray of shape (n_samples,), int
+        The class number of each sample.
+    classes : ndarray of shape (n_classes,)
+    class_weight : dict, "balanced" or None, default=None
+    in_stream : bool, default=False
+        The samples are a part of a stream: a class may be missing, "balanced" is
+        unknown, and so is the mean weight, by which nothing is divided.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_samples,), dtype float64
+
+    Raises
+    ------
+    ValueError
+        As `checked_weights` and `class_weights`.
+
+    Warns
+    -----
+    UserWarning
+        When all samples of a class have weight 0.
+    """
+    if in_stream and isinstance(class_weight, str):
         raise ValueError(
-            f"sample_weight is 0 for all samples of {missing}. Leave these classes "
-            "out of y, or give them weight."
+            f"class_weight={class_weight!r} needs all labels at once: use fit, or a "
+            "dict of weights."
+        )
+    factors, n_samples = 1.0, len(codes)
+    if class_weight is not None:
+        copies = check_sample_weight(sample_weight, n_samples)
+        totals = np.bincount(codes, copies, minlength=len(classes))
+        factors = class_weights(class_weight, classes, totals)[codes]
+    weights = checked_weights(sample_weight, n_samples, factors, scaled=not in_stream)
+    if not in_stream and not weights.all():
+        warn_of_absent(classes, np.bincount(codes, weights, minlength=len(classes)))
+    return weights
+
+
+def warn_of_absent(classes, totals):
+    """Warn of classes whose samples have a total weight of 0."""
+    if not totals.all():
+        warn_user(
+            f"All samples of {classes[totals == 0].tolist()} have weight 0. These "
+            "classes stay in classes_, but nothing is learned of them."
         )
 
 
-def class_weights(class_weight, classes, codes, sample_weight):
+def class_weights(class_weight, classes, totals):
     """Compute the weight of each class.
 
     Parameters
@@ -111,9 +184,8 @@ def class_weights(class_weight, classes, codes, sample_weight):
         "balanced": in inverse proportion to the weight of the samples of a class, with
         a mean of 1 over the samples.
     classes : ndarray of shape (n_classes,)
-    codes : ndarray of shape (n_samples,), int
-        The class number of each sample.
-    sample_weight : ndarray of shape (n_samples,), float64
+    totals : ndarray of shape (n_classes,), float64
+        The weight of the samples of each class.
 
     Returns
     -------
@@ -122,25 +194,19 @@ def class_weights(class_weight, classes, codes, sample_weight):
     Raises
     ------
     ValueError
-        For weights that are negative or not finite, for a dict that leaves out a class,
-        and for "balanced" when the samples of a class have no weight.
+        For weights that are negative, not finite or all 0.
     """
     if class_weight is None:
         return np.ones(len(classes))
     if isinstance(class_weight, str) and class_weight == "balanced":
-        totals = np.bincount(codes, sample_weight, minlength=len(classes))
-        if not totals.all():
-            missing = classes[totals == 0].tolist()
-            raise ValueError(
-                "class_weight='balanced' needs samples of positive weight in each "
-                f"class; {missing} have none. Leave these classes out of y, or weight "
-                "their samples."
-            )
-        return totals.sum() / (len(totals) * totals)
-    weights = compute_class_weight(class_weight, classes=classes, y=classes[codes])
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        occurs = totals > 0
+        balanced = totals.sum() / (occurs.sum() * np.where(occurs, totals, 1.0))
+        return np.where(occurs, balanced, 1.0)
+    weights = compute_class_weight(class_weight, classes=classes, y=classes)
+    is_valid = np.isfinite(weights).all() and (weights >= 0).all() and weights.any()
+    if not is_valid:
         raise ValueError(
-            "class_weight must hold finite weights of at least 0; got "
-            f"{class_weight!r}."
+            "class_weight must hold finite weights of at least 0, not all of them 0; "
+            f"got {class_weight!r}."
         )
     return weights.astype(np.float64)

@@ -32,7 +32,7 @@ from sklboolean._core.progress import (
     with_callbacks,
 )
 from sklboolean._core.validation import readable_errors, validate_data_strict
-from sklboolean._core.weights import checked_weights
+from sklboolean._core.weights import checked_weights, warn_of_absent
 from sklboolean.active_learning._ensemble_committee import (
     EnsembleCommittee,
     check_bases,
@@ -268,12 +268,14 @@ class QueryByCommittee(
             classes = None if classes is None else distinct_labels(classes, "classes")
             X, y, has_label = self._read(X, y, reset=True)
             check_source(y, has_label, oracle)
-            weights = self._read_weights(sample_weight, X.shape[0])
+            weights = self._read_weights(sample_weight, X.shape[0], scaled=True)
             has_weight = weights > 0
             if oracle is None:
                 ask, candidates = ArrayOracle(y), has_weight
                 if classes is None:
-                    classes, _codes = encode_classes(y[has_weight])
+                    classes, codes = encode_classes(y)
+                    totals = np.bincount(codes, weights, minlength=len(classes))
+                    warn_of_absent(classes, totals)
             else:
                 ask = CallableOracle(oracle, samples, classes)
                 candidates = has_weight & ~has_label
@@ -597,13 +599,13 @@ class QueryByCommittee(
             )
         return X, labels, ~missing
 
-    def _read_weights(self, sample_weight, n_samples):
+    def _read_weights(self, sample_weight, n_samples, *, scaled=False):
         """Validate the weights of the samples."""
         if sample_weight is None:
             return np.ones(n_samples)
         if self._given_final() is not None:
             check_weighable(self.final_estimator)
-        return checked_weights(sample_weight, n_samples)
+        return checked_weights(sample_weight, n_samples, scaled=scaled)
 
     def _new_state(self, classes=None):
         """Create the committee and the state before any label."""

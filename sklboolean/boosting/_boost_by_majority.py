@@ -33,7 +33,7 @@ from sklboolean._core.validation import (
     validate_data_strict,
     warn_user,
 )
-from sklboolean._core.weights import check_finite_sum, class_weights
+from sklboolean._core.weights import labelled_weights
 from sklboolean.boosting._base import BaseMajorityVote
 from sklboolean.boosting._boosting import EDGE_TOLERANCE, Schedule, Validation, boost
 from sklboolean.boosting._conjunction_stump import ConjunctionStump
@@ -331,29 +331,21 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
     def _read(self, X, y, sample_weight, rng):
         """Encode checked data, and hold out samples for ``early_stopping``."""
         base = self._weak_estimator()
-        X, y, weights, index = drop_zero_weight(base, X, y, sample_weight)
         self.classes_, codes = encode_classes(y)
+        weights = None
+        if not (sample_weight is None and self.class_weight is None):
+            weights = labelled_weights(
+                sample_weight, codes, self.classes_, self.class_weight
+            )
         if len(self.classes_) < 2**15:
             codes = codes.astype(np.int16)  # as stumps predict: quick to compare
-        if self.class_weight is not None:
-            weights = self._class_weighted(codes, weights)
+        X, codes, weights, index = drop_zero_weight(base, X, codes, weights)
         learner = self._make_learner(base, X, codes, weights)
         if self._patience() is None:
             return GameData(learner, index)
         train, held_out = stratified_split(codes, 1 - VALIDATION_SHARE, rng)
         validation, learner = self._hold_out(learner, train, held_out)
         return GameData(learner, index[train], validation, index[held_out])
-
-    def _class_weighted(self, codes, weights):
-        """Multiply the sample weights by those of the classes."""
-        weights = np.ones(len(codes)) if weights is None else weights
-        factors = class_weights(self.class_weight, self.classes_, codes, weights)
-        if not factors.all():
-            raise ValueError(
-                f"class_weight must hold weights above 0; got {self.class_weight!r}. "
-                "Leave out the samples of a class instead."
-            )
-        return check_finite_sum(factors[codes] * weights)
 
     def _make_learner(self, base, X, codes, weights):
         """Make the weak learner of checked training samples."""

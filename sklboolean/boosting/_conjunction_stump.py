@@ -24,7 +24,7 @@ from sklboolean._core.formulas import feature_name_of
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.validation import validate_boolean
-from sklboolean._core.weights import check_sample_weight
+from sklboolean._core.weights import checked_weights, warn_of_absent
 from sklboolean.boosting._stump import (
     BooleanStump,
     Stump,
@@ -363,7 +363,8 @@ class ConjunctionStump(BooleanStump):
     def _fit_bits(self, table, y, sample_weight=None):
         """Find the best conjunction of checked bits of ``n_features_in_`` features."""
         self.classes_, codes = encode_classes(y, min_classes=1)
-        weights = check_sample_weight(sample_weight, len(codes))
+        weights = checked_weights(sample_weight, len(codes), scaled=False)
+        warn_of_absent(self.classes_, np.bincount(codes, weights))
         n_features, n_classes = self.n_features_in_, len(self.classes_)
         columns = StumpColumns.from_boolean(table, n_features, dense=True)
         signs = class_signs(codes, n_classes)

@@ -17,7 +17,7 @@ from sklboolean._core.labels import distinct_labels, encode_classes, known_class
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.parameters import check_same_params, flat_params
 from sklboolean._core.validation import validate_data_strict, warn_user
-from sklboolean._core.weights import check_sample_weight
+from sklboolean._core.weights import labelled_weights
 from sklboolean.boosting._base import BaseMajorityVote
 from sklboolean.boosting._filter_state import PIECE, FilterState, plan_filter
 from sklboolean.boosting._schedules import (
@@ -175,12 +175,13 @@ class FilteringBoostByMajority(BaseMajorityVote):
         """
         with restore_on_error(self):
             X, y = self._check_Xy(X, y, reset=True)
-            classes, _codes = encode_classes(y)
-            shares = None
-            if sample_weight is not None:
-                shares = check_sample_weight(sample_weight, len(y))
-                shares = shares / shares.max()
-                shares /= shares.sum()
+            classes, codes = encode_classes(y)
+            weights = labelled_weights(sample_weight, codes, classes)
+            used = np.flatnonzero(weights)
+            X, y, weights = X[used], y[used], weights[used]
+            # Equal weights are drawn as if there were none.
+            is_equal = weights.min() == weights.max()
+            shares = None if is_equal else weights / weights.sum()
             rng = check_random_state(self.random_state)
             state = self._init_state(classes, rng)
             draws = (rng.choice(len(y), size=PIECE, p=shares) for _ in count())

@@ -36,7 +36,7 @@ from sklboolean._core.meta import draw_seed
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_data_strict, warn_of_lost_columns
-from sklboolean._core.weights import checked_weights, class_weights
+from sklboolean._core.weights import labelled_weights
 from sklboolean.boosting._majority_game import check_edge, odd_rounds
 from sklboolean.boosting._online import add_votes, vote_and_learn, write_weights
 
@@ -584,9 +584,9 @@ class OnlineBoostByMajority(
         with restore_on_error(self):
             user_data = X, y
             X, codes = self._check_Xy(X, y, None, resume=False)
-            weights = checked_weights(sample_weight, len(codes))
-            factors = class_weights(self.class_weight, self.classes_, codes, weights)
-            weights = checked_weights(weights * factors[codes], len(codes))
+            weights = labelled_weights(
+                sample_weight, codes, self.classes_, self.class_weight
+            )
             used = np.flatnonzero(weights)
             X, codes, weights = X[used], codes[used], weights[used]
             rng = check_random_state(self.random_state)
@@ -646,19 +646,9 @@ class OnlineBoostByMajority(
             resume = hasattr(self, "classes_")
             classes = known_classes(self, classes)
             X, codes = self._check_Xy(X, y, classes, resume=resume)
-            weights = checked_weights(sample_weight, len(codes))
-            if self.class_weight is not None:
-                # A stream does not show all labels; it has no "balanced" weights.
-                if self.class_weight == "balanced":
-                    raise ValueError(
-                        "class_weight='balanced' needs all labels at once: use fit, or "
-                        "a dict of weights."
-                    )
-                every = np.arange(len(self.classes_))
-                factors = class_weights(
-                    self.class_weight, self.classes_, every, np.ones(len(every))
-                )
-                weights = checked_weights(weights * factors[codes], len(codes))
+            weights = labelled_weights(
+                sample_weight, codes, self.classes_, self.class_weight, in_stream=True
+            )
             if resume:
                 state = self._state.copy()
                 for game in state.games:

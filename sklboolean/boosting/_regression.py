@@ -22,6 +22,7 @@ from sklboolean._core.packed_partitions import PartitionsMixin
 from sklboolean._core.parameters import check_integer, check_real, is_auto
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import readable_errors, validate_data_strict, warn_user
+from sklboolean._core.weights import checked_weights
 from sklboolean.boosting._boosting import Schedule, WeakLearnerError, boost
 from sklboolean.boosting._cross_validated_schedule import CrossValidatedSchedule
 from sklboolean.boosting._majority_game import (
@@ -222,7 +223,10 @@ class BoostByMajorityRegressor(
                 self, X, y, y_numeric=True, **validation_options(base)
             )
             base = self._weak_estimator(X.shape[1])
-            X, y, weights, _kept = drop_zero_weight(base, X, y, sample_weight)
+            weights = None
+            if sample_weight is not None:
+                weights = checked_weights(sample_weight, len(y))
+            X, y, weights, _kept = drop_zero_weight(base, X, y, weights)
             schedule = self._plan(params, gamma, n_rounds, weights, len(y))
             # The tolerance is such that the first regressor has more than the assumed
             # edge.

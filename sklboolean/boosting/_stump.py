@@ -30,7 +30,7 @@ from sklboolean._core.formulas import feature_name_of, python_value
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_binarize
 from sklboolean._core.validation import as_boolean, validate_boolean
-from sklboolean._core.weights import check_sample_weight
+from sklboolean._core.weights import checked_weights, warn_of_absent
 from sklboolean.boosting._stumps import (
     LANES,
     add_panel_sums,
@@ -560,7 +560,8 @@ class BooleanStump(ExportMixin, TableScoreMixin, ClassifierMixin, BaseEstimator)
     def _fit_bits(self, table, y, sample_weight=None):
         """Find the best stump of checked bits of ``n_features_in_`` features."""
         self.classes_, codes = encode_classes(y, min_classes=1)
-        weights = check_sample_weight(sample_weight, len(codes))
+        weights = checked_weights(sample_weight, len(codes), scaled=False)
+        warn_of_absent(self.classes_, np.bincount(codes, weights))
         columns = StumpColumns.from_boolean(table, self.n_features_in_)
         n_classes = len(self.classes_)
         stump = best_stump(columns, class_signs(codes, n_classes), weights)

@@ -28,7 +28,6 @@ from sklboolean._core.bits import always_true
 from sklboolean._core.meta import draw_seed, fit_clone
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.validation import as_boolean, warn_of_lost_columns
-from sklboolean._core.weights import checked_weights
 from sklboolean.boosting._conjunction_stump import (
     ConjunctionStump,
     best_conjunction,
@@ -500,23 +499,20 @@ def fit_labels(estimator, X, y, seed, weights=None):
     return fit_clone(estimator, X, y, seed, weights)
 
 
-def drop_zero_weight(estimator, X, y, sample_weight):
-    """Leave out samples of weight 0.
+def drop_zero_weight(estimator, X, y, weights):
+    """Leave out samples of weight 0; weights None: there are none.
 
     Returns
     -------
     X, y : the samples that are kept
-    sample_weight : ndarray of float64, or None where no weights were given
+    weights : ndarray of float64, or None
     index : ndarray of int
         Their numbers.
     """
     index = np.arange(len(y))
-    if sample_weight is None:
-        return X, y, None, index
-    weights = checked_weights(sample_weight, len(y))
-    index = np.flatnonzero(weights)
-    if len(index) == len(y):
+    if weights is None or weights.all():
         return X, y, weights, index
+    index = np.flatnonzero(weights)
     return take_samples(estimator, X, index, index), y[index], weights[index], index
 
 

@@ -98,7 +98,8 @@ class HalvingState:
             self.mistakes.add(wrong, weight)
             consistent = consistent & ~wrong
             if counts is not None:
-                counts += weight * unpack_words(wrong[None], self.n_hypotheses)[0]
+                errs = unpack_words(wrong[None], self.n_hypotheses)[0]
+                counts += weight * errs.astype(counts.dtype)
         return n_mistakes
 
 

@@ -38,11 +38,7 @@ from sklboolean._core.progress import (
     with_callbacks,
 )
 from sklboolean._core.validation import warn_user
-from sklboolean._core.weights import (
-    check_finite_sum,
-    check_sample_weight,
-    checked_weights,
-)
+from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import (
     BinaryDensityMixin,
     ContinuedFitMixin,
@@ -287,9 +283,11 @@ class BernoulliMixture(
             )
         return self
 
-    def _learn(self, X, sample_weight, options, progress=SILENT, resumes=False):
+    def _learn(
+        self, X, sample_weight, options, progress=SILENT, resumes=False, scaled=True
+    ):
         signs = self._read(X, reset=True, packed=True)
-        weights = checked_weights(sample_weight, len(signs), divides=True)
+        weights = checked_weights(sample_weight, len(signs), scaled=scaled)
         total, rng = float(weights.sum()), check_random_state(self.random_state)
         if self.n_components == "auto" and not resumes:
             n_components = self._choose_n_components(signs, weights, options, rng)
@@ -376,12 +374,11 @@ class BernoulliMixture(
         with restore_on_error(self):
             options = self._check_params()
             if not hasattr(self, "_state"):
-                self._learn(X, sample_weight, options)
+                self._learn(X, sample_weight, options, scaled=False)
                 return self
             signs = self._read(X)
             self._check_resumes()
-            weights = check_sample_weight(sample_weight, len(signs))
-            check_finite_sum(np.append(self._state.total, weights))
+            weights = checked_weights(sample_weight, len(signs), scaled=False)
             state, history = stepwise_em(
                 self._state, signs, weights, options.alpha, BATCH_SIZE
             )

@@ -26,7 +26,7 @@ from sklboolean._core.damage import labels_of
 from sklboolean._core.deprecation import jobs_of_context, old_parameters
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parallel import in_threads
-from sklboolean._core.weights import checked_weights, relative_weights
+from sklboolean._core.weights import labelled_weights
 from sklboolean.density._base import UsesDensityMixin
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
 from sklboolean.density._tree import ChowLiuTree
@@ -140,9 +140,9 @@ class DensityClassifier(
     Attributes
     ----------
     estimators_ : list of estimators
-        The fitted density of each class.
+        The fitted density of each class whose samples have weight.
     class_log_prior_ : ndarray of shape (n_classes,), dtype float64
-        Log of the share of each class.
+        Log of the share of each class: -inf for one whose samples have no weight.
     calibration_slope_ : float
         Slope of the log-probabilities. With 1, and intercepts of 0, Bayes' rule as it
         stands, also where no sample is left to calibrate with.
@@ -217,12 +217,14 @@ class DensityClassifier(
         y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             X, y = self._read_features(X, y, reset=True)
-            weights = checked_weights(sample_weight, len(y), divides=True)
-            used = np.flatnonzero(weights > 0)
-            X, weights = X[used], relative_weights(weights[used])
-            self.classes_, codes = encode_classes(y[used], min_classes=1)
-            totals = np.bincount(codes, weights)
-            self.class_log_prior_ = np.log(totals / totals.sum())
+            self.classes_, codes = encode_classes(y, min_classes=1)
+            weights = labelled_weights(sample_weight, codes, self.classes_)
+            used = np.flatnonzero(weights)
+            X, codes, weights = X[used], codes[used], weights[used]
+            totals = np.bincount(codes, weights, minlength=len(self.classes_))
+            with np.errstate(divide="ignore"):  # a class without weight
+                self.class_log_prior_ = np.log(totals / totals.sum())
+            _, codes = np.unique(codes, return_inverse=True)
             is_weighted = sample_weight is not None
             density = self._calibrate(X, codes, weights, is_weighted)
             passed_weights = weights if is_weighted else None
@@ -263,7 +265,7 @@ class DensityClassifier(
             if loss < best:
                 density, best = candidate, loss
                 self.calibration_slope_ = slope
-                self.calibration_intercepts_ = intercepts
+                self.calibration_intercepts_[self._has_weight()] = intercepts
         return density
 
     def _score_folds(self, density, X, codes, weights, shares, is_weighted):
@@ -292,9 +294,12 @@ class DensityClassifier(
         return np.maximum(scores - scores.max(axis=1, keepdims=True), LOWEST)
 
     def _scores(self, densities, X):
-        """Compute the logarithm of prior times density for each class."""
+        """Compute the logarithm of prior times density for each class with weight."""
         scores = [density.score_samples(X) for density in densities]
-        return np.column_stack(scores) + self.class_log_prior_
+        return np.column_stack(scores) + self.class_log_prior_[self._has_weight()]
+
+    def _has_weight(self):
+        return np.isfinite(self.class_log_prior_)
 
     def predict_log_proba(self, X) -> np.ndarray:
         """Compute the log-probability of each class.
@@ -314,7 +319,9 @@ class DensityClassifier(
     def _calibrated_scores(self, X):
         check_is_fitted(self)
         scores = self._scores(self.estimators_, self._read_features(X))
-        return self.calibration_slope_ * scores + self.calibration_intercepts_
+        of_classes = np.full((len(scores), len(self.classes_)), -np.inf)
+        of_classes[:, self._has_weight()] = self.calibration_slope_ * scores
+        return of_classes + self.calibration_intercepts_
 
     def predict_proba(self, X) -> np.ndarray:
         """Compute the probability of each class.

@@ -329,7 +329,7 @@ class DensityMixture(
             progress = Progress(self, "round", n_starts * self.max_iter, X)
             allow_missing = get_tags(self).input_tags.allow_nan
             signs = self._read(X, reset=True, allow_missing=allow_missing)
-            weights = checked_weights(sample_weight, len(signs), divides=True)
+            weights = checked_weights(sample_weight, len(signs))
             rng, n_components = check_random_state(self.random_state), self.n_components
             if chooses:
                 self._fit_families(signs, weights, rng, progress)

@@ -80,7 +80,7 @@ class ExactTrainingMixin(MachineMixin):
             options = replace(options, start=self._state.params)
         samples = self._read(X, reset=True, allow_missing=allow_missing)
         self._check_sums(samples.shape[1])
-        weights = checked_weights(sample_weight, len(samples), divides=True)
+        weights = checked_weights(sample_weight, len(samples))
         return samples, weights, self._set_alpha(options, weights.sum())
 
     def _maximise(self, samples, weights, options, rng, *, is_chosen=False):

@@ -14,7 +14,8 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.formulas import feature_names_of
 from sklboolean._core.parameters import check_real
-from sklboolean._core.weights import checked_weights
+from sklboolean._core.validation import take_samples
+from sklboolean._core.weights import check_sample_weight, checked_weights
 from sklboolean.density._attribute_forest import Attributes
 from sklboolean.density._base import (
     BinaryDensityMixin,
@@ -188,6 +189,10 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
             self.encoder_ = None
             if self.encoder is not None or (is_frame(X) and is_binary):
                 read_columns(self, X, reset=True)
+                if sample_weight is not None:
+                    weights = check_sample_weight(sample_weight, len(X))
+                    shown = np.flatnonzero(weights)
+                    X, sample_weight = take_samples(X, shown), weights[shown]
                 self.encoder_ = FrameBits.fit_encoder(self.encoder, X)
                 density = FrameBits(self.encoder_).with_groups(density)
             features, _ = self._read(X, reset=True)

@@ -205,7 +205,9 @@ class SampledCombinationMachine(
             if resumes:
                 options = replace(options, start=self._state.params)
             signs = self._read(X, reset=True, allow_missing=False)
-            weights = checked_weights(sample_weight, len(signs), divides=True)
+            weights = checked_weights(sample_weight, len(signs))
+            used = slice(None) if weights.all() else weights > 0
+            signs, weights = signs[used], weights[used]
             options = self._set_alpha(options, weights.sum())
             rng = check_random_state(self.random_state)
             start = self._first_start(signs, weights, options, rng)
@@ -252,7 +254,9 @@ class SampledCombinationMachine(
             if not first_call:
                 self._check_resumes()
             signs = self._read(X, reset=first_call, allow_missing=False)
-            weights = checked_weights(sample_weight, len(signs), divides=first_call)
+            weights = checked_weights(sample_weight, len(signs), scaled=False)
+            used = slice(None) if weights.all() else weights > 0
+            signs, weights = signs[used], weights[used]
             if first_call:
                 rng = check_random_state(self.random_state)
                 start = self._first_start(signs, weights, options, rng)

@@ -553,7 +553,7 @@ class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
             signs = self._read(X, reset=True)
             weights = None
             if sample_weight is not None:
-                weights = checked_weights(sample_weight, len(signs), divides=True)
+                weights = checked_weights(sample_weight, len(signs))
             self._set_state(self._fit_tree(signs, weights, alpha))
         return self
 

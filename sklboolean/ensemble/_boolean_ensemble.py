@@ -1,10 +1,13 @@
 """An ensemble of models of different kinds, over one encoding of a data frame."""
 
+from warnings import catch_warnings
+
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -18,12 +21,8 @@ from sklboolean._core.labels import encode_classes
 from sklboolean._core.meta import draw_seed, fit_clone
 from sklboolean._core.packed_partitions import PartitionsMixin
 from sklboolean._core.parameters import check_n_jobs
-from sklboolean._core.validation import validate_data_strict
-from sklboolean._core.weights import (
-    check_class_totals,
-    checked_weights,
-    relative_weights,
-)
+from sklboolean._core.validation import take_samples, validate_data_strict
+from sklboolean._core.weights import check_sample_weight, labelled_weights
 from sklboolean.ensemble._pooling import centered_logits, choose_ridge_C, pool_weights
 from sklboolean.kernels import BooleanGaussianProcessClassifier
 from sklboolean.preprocessing import BooleanEncoder
@@ -56,7 +55,16 @@ def take(X, samples):
     return selected
 
 
-def fit_member(model, X, labels, weights, folds, seed):
+def pad(shares, model, classes):
+    """Add probabilities of 0 of the classes of which a model had no sample."""
+    if len(model.classes_) == len(classes):
+        return shares
+    padded = np.zeros((len(shares), len(classes)))
+    padded[:, np.searchsorted(classes, model.classes_)] = shares
+    return padded
+
+
+def fit_member(model, X, labels, classes, weights, folds, seed):
     """Train a model, and predict held-out samples by models that did not see them.
 
     Returns
@@ -74,12 +82,13 @@ def fit_member(model, X, labels, weights, folds, seed):
         scores = getattr(fitted, name, None)
         if scores is not None and np.isfinite(scores[tested]).all():
             slope = getattr(fitted, "calibration_slope_", 1.0)
-            return fitted, centered_logits(probabilities(scores[tested], slope))
+            shares = pad(probabilities(scores[tested], slope), fitted, classes)
+            return fitted, centered_logits(shares)
     tables = []
     for train, test in folds:
         of_fold = None if weights is None else weights[train]
         member = fit_clone(model, take(X, train), labels[train], seed, of_fold)
-        tables.append(member.predict_proba(take(X, test)))
+        tables.append(pad(member.predict_proba(take(X, test)), member, classes))
     return fitted, centered_logits(np.concatenate(tables))
 
 
@@ -209,13 +218,11 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
         # samples. The weights of the logits minimize the held-out log-loss.
         with restore_on_error(self):
             check_n_jobs(self.n_jobs)
-            X, y = self._encode_training_data(X, y)
+            X, y = self._encode_training_data(X, y, sample_weight)
             self.classes_, codes = encode_classes(y)
-            weights = checked_weights(sample_weight, len(codes))
-            check_class_totals(self.classes_, codes, weights)
+            weights = labelled_weights(sample_weight, codes, self.classes_)
             used = np.flatnonzero(weights)
-            X, codes = take(X, used), codes[used]
-            weights = relative_weights(weights[used])
+            X, codes, weights = take(X, used), codes[used], weights[used]
             rng = check_random_state(self.random_state)
             folds = self._folds(codes, rng)
             # Seeds are drawn before tasks are sent, so the fit does not depend on their
@@ -224,7 +231,13 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
             used = None if sample_weight is None else weights
             members = Parallel(n_jobs=self.n_jobs)(
                 delayed(fit_member)(
-                    model, X, self.classes_[codes], used, folds, draw_seed(rng)
+                    model,
+                    X,
+                    self.classes_[codes],
+                    self.classes_,
+                    used,
+                    folds,
+                    draw_seed(rng),
                 )
                 for model in models
             )
@@ -240,14 +253,23 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
         is_frame = hasattr(X, "columns")
         return X.head(1, npartitions=-1) if is_frame else super()._sample_like(X)
 
-    def _encode_training_data(self, X, y):
-        """Check the data, and encode all but sparse samples."""
+    def _encode_training_data(self, X, y, sample_weight):
+        """Check the data, and encode all but sparse samples.
+
+        Thresholds and levels are those of the samples with weight.
+        """
         if sparse.issparse(X):
             self.encoder_ = None
             return validate_data_strict(self, X, y, accept_sparse="csr")
         encoder = BooleanEncoder() if self.encoder is None else clone(self.encoder)
         self.encoder_ = encoder.set_params(sparse_output=True)
-        bits = self.encoder_.fit_transform(X, y)
+        if sample_weight is None or y is None:
+            bits = self.encoder_.fit_transform(X, y)
+        else:
+            shown = np.flatnonzero(check_sample_weight(sample_weight, len(y)))
+            self.encoder_.fit(take_samples(X, shown), take_samples(y, shown))
+            with catch_warnings(action="ignore"):  # of levels that are left out
+                bits = self.encoder_.transform(X)
         _, y = validate_data_strict(self, bits, y, accept_sparse="csr")
         del self.feature_names_in_
         for name in ("n_features_in_", "feature_names_in_"):
@@ -279,6 +301,8 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
 
     def _models(self, X, codes, weights, folds):
         """List the names of the models, and the models."""
+        if (codes == codes[0]).all():
+            return ("prior",), (DummyClassifier(),)
         if self.estimators is not None:
             return zip(*check_pairs(self.estimators), strict=True)
         C = choose_ridge_C(X.astype(np.float64), codes, weights, folds)
@@ -296,7 +320,7 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
         """Compute the weighted sums of the logits of the models."""
         X = self._encode(X)
         return sum(
-            weight * centered_logits(model.predict_proba(X))
+            weight * centered_logits(pad(model.predict_proba(X), model, self.classes_))
             for weight, model in zip(self.weights_, self.estimators_, strict=True)
         )
 

@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklboolean._core.labels import plain_labels
 from sklboolean._core.parameters import check_real
+from sklboolean._core.validation import take_samples
 from sklboolean.boosting._majority_game import check_odd, majority_potentials
 from sklboolean.inspection._counterfactuals import robustness
-from sklboolean.inspection._figure import COLORS, Display, draw_curves, take_samples
+from sklboolean.inspection._figure import COLORS, Display, draw_curves
 
 
 class BoostingCurveDisplay(Display):

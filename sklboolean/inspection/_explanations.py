@@ -11,7 +11,8 @@ from sklboolean._core.feature_names import FeatureNames, split_pipeline
 from sklboolean._core.formula import FirstRule, Members, class_labels, formula_of
 from sklboolean._core.formulas import python_value
 from sklboolean._core.parameters import check_integer
-from sklboolean.inspection._figure import Display, draw_bars, take_samples
+from sklboolean._core.validation import take_samples
+from sklboolean.inspection._figure import Display, draw_bars
 from sklboolean.inspection._formulas import (
     as_bits,
     check_conjunctions,

@@ -1,7 +1,6 @@
 """What displays draw: curves, rows of bars or points, and grids of pictures."""
 
 import numpy as np
-from scipy import sparse
 
 # Okabe and Ito's colours, the light ones darkened: each has a contrast of at least 3 on
 # white. Line styles differ too, for grey print.
@@ -124,10 +123,3 @@ def grid_of_axes(n_grid_rows, n_columns, size):
     for ax in axes.ravel():
         ax.set(xticks=[], yticks=[])
     return figure, axes
-
-
-def take_samples(X, samples):
-    """Select samples of a data frame, an array, a sparse matrix or a list."""
-    if hasattr(X, "iloc"):
-        return X.iloc[samples]
-    return (X.tocsr() if sparse.issparse(X) else np.asarray(X))[samples]

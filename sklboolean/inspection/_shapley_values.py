@@ -314,7 +314,7 @@ def _shares(sample_weight, n_others):
     """Check the weights of the background; return shares of 1, or None."""
     if sample_weight is None:
         return None
-    weights = checked_weights(sample_weight, n_others, divides=True)
+    weights = checked_weights(sample_weight, n_others)
     return weights / weights.sum()
 
 

@@ -13,6 +13,7 @@ from sklboolean._core.bits import PackedBits
 from sklboolean._core.memory import as_bytes
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import Progress
+from sklboolean._core.validation import take_samples
 from sklboolean.io._draft import Draft
 from sklboolean.io._sources import (
     BATCH_SIZE,
@@ -113,7 +114,7 @@ def predict_to_parquet(
                     )
                 for first in range(0, _count_samples(X), batch_size):
                     samples = slice(first, first + batch_size)
-                    columns = _predict(model, _take_samples(X, samples))
+                    columns = _predict(model, take_samples(X, samples))
                     _check_names(copied, columns)
                     of_data = {name: kept[samples] for name, kept in copied.items()}
                     table = pyarrow.table(of_data | columns)
@@ -209,10 +210,6 @@ def _count_samples(X):
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 
-def _take_samples(X, samples):
-    return X.iloc[samples] if hasattr(X, "iloc") else X[samples]
-
-
 def _predict(model, X):
     """Predict the columns of the file."""
     columns = {"prediction": np.asarray(model.predict(X))}
@@ -234,7 +231,7 @@ def _samples_within(memory_limit, model, X):
     for size in (n_all, n_few, n_all):  # the first one warms up
         tracemalloc.reset_peak()
         before, _ = tracemalloc.get_traced_memory()
-        _predict(model, _take_samples(X, slice(0, size)))
+        _predict(model, take_samples(X, slice(0, size)))
         peaks.append(tracemalloc.get_traced_memory()[1] - before)
     if not was_tracing:
         tracemalloc.stop()

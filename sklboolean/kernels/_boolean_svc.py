@@ -29,17 +29,16 @@ from sklboolean._core.progress import (
     with_callbacks,
 )
 from sklboolean._core.validation import validate_boolean, warn_user
-from sklboolean._core.weights import (
-    check_class_totals,
-    check_finite_sum,
-    checked_weights,
-    class_weights,
-    relative_weights,
-)
+from sklboolean._core.weights import checked_weights, labelled_weights
 from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 from sklboolean.kernels._old_parameters import OF_SVC
-from sklboolean.kernels._soft_margin import BitKernel, merge_equal_samples, solve_dual
+from sklboolean.kernels._soft_margin import (
+    BitKernel,
+    Solution,
+    merge_equal_samples,
+    solve_dual,
+)
 
 # Samples from which the rule for C estimates the spread of the samples.
 N_SPREAD_SAMPLES = 256
@@ -354,14 +353,15 @@ class BooleanSVC(
             progress = Progress(self, "block", None, X, y)
             table, y = validate_boolean(self, X, y)
             self.classes_, codes = encode_classes(y)
-            weights, factors = self._check_weights(codes, sample_weight)
-            relative = relative_weights(weights)
-            if not is_auto(self.C, "C"):  # a factor of each weight, however small
-                factors = factors * (weights.max() / relative.max())
-            weights = relative
+            # Samples are held out by their own weights, without those of classes.
+            weights = checked_weights(sample_weight, len(codes))
+            product = labelled_weights(
+                sample_weight, codes, self.classes_, self.class_weight
+            )
+            weights = np.where(product > 0, weights, 0.0)
+            factors = product / np.where(weights > 0, weights, 1.0)
             first, weights = merge_equal_samples(table, codes, weights)
-            codes = codes[first]
-            factors = factors[codes]
+            codes, factors = codes[first], factors[first]
             box = factors * weights
             n_jobs = self.n_jobs if len(self.classes_) == 2 else None
             bits = BitKernel(kernel, self.n_features_in_, table[first], n_jobs)
@@ -401,20 +401,6 @@ class BooleanSVC(
             )
         return clone(self.kernel)
 
-    def _check_weights(self, codes, sample_weight):
-        """Return the weight of each sample and the factor of each class."""
-        weights = checked_weights(sample_weight, len(codes))
-        check_class_totals(self.classes_, codes, weights)
-        factors = class_weights(self.class_weight, self.classes_, codes, weights)
-        if not factors.all():
-            raise ValueError(
-                f"class_weight must hold weights above 0; got {self.class_weight!r}. "
-                "Leave the class out of y instead."
-            )
-        with np.errstate(over="ignore"):
-            check_finite_sum(weights * factors[codes])
-        return weights, factors
-
     def _choose_decay(self, bits, weights):
         """Halve the decay until samples are similar on average."""
         if self.kernel != "conjunction":
@@ -450,6 +436,8 @@ class BooleanSVC(
             samples = all_samples
             if first is not None:
                 samples = np.flatnonzero((codes == first) | (codes == second))
+            if not len(samples):  # of two classes without weight
+                return samples, Solution(np.zeros(0), 0.0, 0, 0.0, 0.0)
             kernel_of_samples = (
                 bits if len(samples) == len(all_samples) else bits.part(samples)
             )
@@ -490,7 +478,8 @@ class BooleanSVC(
         """
         n_parts, n_machines = 4, 1
         if len(codes) <= MOST_HALVED:
-            n_parts, n_machines = 2, min(2, np.bincount(codes).min())
+            counts = np.bincount(codes)  # a class without weight has no sample
+            n_parts, n_machines = 2, min(2, counts[counts > 0].min())
         scored = []
         for number in range(n_machines):
             training, testing = held_out_parts(codes, weights, n_parts, number)

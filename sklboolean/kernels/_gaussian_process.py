@@ -21,7 +21,7 @@ from sklboolean._core.damage import require, require_shape
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean
-from sklboolean._core.weights import checked_weights, relative_weights
+from sklboolean._core.weights import checked_weights
 from sklboolean.kernels._evidence import (
     DistinctSamples,
     Hyperparameters,
@@ -49,12 +49,12 @@ MOST_SIMILARITIES = 2**22  # of a part of the background
 
 
 def samples_in_use(weights):
-    """Find the samples in use, and scale their weights.
+    """Find the samples in use, and their weights.
 
     A sample of less than 1e-12 of the largest weight is left out, as one of weight 0.
     """
     used = np.flatnonzero(weights > NEGLIGIBLE * weights.max())
-    return used, relative_weights(weights[used])
+    return used, weights[used]
 
 
 @dataclass(frozen=True)
@@ -308,7 +308,7 @@ class GaussianProcess(CallbackSupportMixin, BaseEstimator):
         """
         check_is_fitted(self)
         bits, others = (self._bits(samples, reset=False) for samples in (X, background))
-        shares = checked_weights(sample_weight, len(others), divides=True)
+        shares = checked_weights(sample_weight, len(others))
         varying_values = self._state.column_values(bits, others, shares / shares.sum())
         values = np.zeros((len(bits), len(self.relevances_), varying_values.shape[2]))
         values[:, self.relevances_ > 0] = self._unit * varying_values

@@ -13,7 +13,7 @@ from sklboolean._core.damage import require
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.labels import encode_classes, margins_of_labels
 from sklboolean._core.progress import Progress, with_callbacks
-from sklboolean._core.weights import check_class_totals, checked_weights
+from sklboolean._core.weights import labelled_weights
 from sklboolean.kernels._evidence import DistinctSamples
 from sklboolean.kernels._gaussian_posterior import ExactProcess
 from sklboolean.kernels._gaussian_process import GaussianProcess, samples_in_use
@@ -172,9 +172,8 @@ class BooleanGaussianProcessClassifier(
             progress = Progress(self, "step", None, X, y)
             bits, y = self._bits(X, y)
             self.classes_, codes = encode_classes(y)
-            weights = checked_weights(sample_weight, len(codes))
+            weights = labelled_weights(sample_weight, codes, self.classes_)
             used, weights = samples_in_use(weights)
-            check_class_totals(self.classes_, codes[used], weights)
             codes = codes[used]
             labels = np.eye(len(self.classes_))[codes]
             if len(self.classes_) == 2:
@@ -202,7 +201,8 @@ class BooleanGaussianProcessClassifier(
             The log-odds without samples.
         """
         centers = np.average(labels, axis=0, weights=weights)
-        targets = (labels - centers) / np.sqrt((centers * (1 - centers)).mean())
+        unit = np.sqrt((centers * (1 - centers)).mean()) or 1.0
+        targets = (labels - centers) / unit
         learned = self._learn_kernel(bits, targets, weights, progress)
         samples, _ = DistinctSamples.merge(learned.frame.levels, labels, weights)
         slope = slope_of_log_odds(learned, targets, codes, weights)

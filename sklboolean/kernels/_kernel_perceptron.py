@@ -349,19 +349,6 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
             )
         return checked
 
-    def _check_class_weights(self, weights):
-        if not ((weights >= 0).all() and (weights * RESOLUTION < 2.0**52).all()):
-            raise ValueError(
-                "class_weight must hold weights of at least 0 and below 2**36; got "
-                f"{weights.tolist()}."
-            )
-        if ((weights > 0) & (np.rint(weights * RESOLUTION) == 0)).any():
-            raise ValueError(
-                "class_weight must hold weights of at least 2**-16, or 0; got "
-                f"{weights.tolist()}. Multiply all of them by one number."
-            )
-        return np.rint(weights * RESOLUTION) / RESOLUTION
-
     def _init_state(self):
         n_classes = len(self.classes_)
         # Only sums of short conjunctions are divided by norms, and no votes.
@@ -448,7 +435,7 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
         sizes, resolution = weights * state.n_orders, 1
         if state.config.normalize:
             sizes = sizes / layout.norms(len(sizes))
-        is_whole = self.class_weight is None and (sizes == np.rint(sizes)).all()
+        is_whole = (sizes == np.rint(sizes)).all()
         if not is_whole or sizes.max() >= RESOLUTION:
             n_places = 1 - int(np.frexp(sizes.max())[1])
             if n_places > 40:
@@ -462,9 +449,7 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
         if sizes.max() * state.resolution >= 2.0**52:
             raise ValueError(TOO_LONG)
         integers = np.rint(sizes * state.resolution).astype(np.int64)
-        integers[sizes > 0] = np.maximum(
-            integers[sizes > 0], int(state.config.normalize)
-        )
+        integers[sizes > 0] = np.maximum(integers[sizes > 0], 1)
         # A coefficient's change in one epoch, times the time of the change.
         last = state.n_seen + max_iter * len(sizes)
         if last * max_iter * max(1, self.n_orders) * int(integers.max()) >= 2**62:

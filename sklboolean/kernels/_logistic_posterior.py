@@ -169,7 +169,10 @@ def logistic_posterior(process, samples, order):
     posterior : LogisticPosterior
     log_evidence : float
     """
-    share = samples.weights @ samples.means[:, 0] / samples.weights.sum()
+    total = samples.weights.sum()
+    share = samples.weights @ samples.means[:, 0] / total
+    # Labels that are all equal: the log-odds of half a copy of the other one.
+    share = np.clip(share, 0.5 / (total + 1), 1 - 0.5 / (total + 1))
     center = float(logit(share))
     at = np.full(len(samples), center)
     if isinstance(process, ProjectedProcess) and len(samples) > SAMPLES_TO_BEGIN:

@@ -432,9 +432,11 @@ class BlockDescent:
         alpha, y, box = self.alpha, self.y, self.box
         coef, scores = alpha * y, self.v + y
         # Between the bounds y_i (f_i + b) = 1 holds; without such samples b is in the
-        # middle of what the conditions allow.
+        # middle of what the conditions allow. Labels of one class allow a half-line.
         free = (alpha > 0) & (alpha < box)
         middle = (self.least + self.most) / 2
+        if np.isinf(middle):  # any score beyond the margin will do: three margins
+            middle = -3.0 * y[0]
         intercept = -self.v[free].mean() if free.any() else -middle
         loss = box @ np.maximum(0, 1 - y * (scores + intercept))
         dual_gap = coef @ scores + loss - alpha.sum()

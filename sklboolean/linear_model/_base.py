@@ -137,14 +137,6 @@ class BaseOnlineLinear(ExportMixin, ParameterMixingMixin, OnlineClassifier):
                 data = OnlineData.of_words(bits, n_features)
         return data if only_X else (data, y)
 
-    def _check_class_weights(self, weights):
-        if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-            raise ValueError(
-                "class_weight must hold finite weights of at least 0, not all of them "
-                f"0; got {weights.tolist()}."
-            )
-        return weights
-
     def _resume_params(self):
         return _fixed_params(self._config())
 

@@ -18,7 +18,7 @@ from sklboolean._core.labels import check_two_classes, encode_classes
 from sklboolean._core.parameters import check_choice, check_real
 from sklboolean._core.sparse_structure import without_duplicates
 from sklboolean._core.validation import validate_data_strict, warn_user
-from sklboolean._core.weights import checked_weights
+from sklboolean._core.weights import labelled_weights
 from sklboolean.linear_model._old_parameters import OF_CONSISTENT_HALFSPACE
 from sklboolean.linear_model._separation import (
     least_error_halfspace,
@@ -66,7 +66,8 @@ class ConsistentHalfspace(
     margin_bound_ : float or None
         Upper bound on the margin of any halfspace, proved by `sample_weights_`: half
         the distance between two weighted means of the classes. 0 up to rounding if the
-        classes cannot be separated. None with ``sigma``.
+        classes cannot be separated, and infinite if one class alone has weight. None
+        with ``sigma``.
     sample_weights_ : ndarray of shape (n_samples,) or None
         Weights of the training samples in those means. They add up to one half in each
         class.
@@ -139,7 +140,7 @@ class ConsistentHalfspace(
         y : array-like of shape (n_samples,)
             Labels of two classes.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Finite weights of at least 0, positive in both classes. None: 1.
+            Finite weights of at least 0. None: 1.
 
         Returns
         -------
@@ -161,18 +162,10 @@ class ConsistentHalfspace(
                 X = without_duplicates(sparse.csr_array(X))
             check_two_classes(y)
             self.classes_, codes = encode_classes(y)
-            weights = checked_weights(sample_weight, len(y))
+            weights = labelled_weights(sample_weight, codes, self.classes_)
             weighted = np.flatnonzero(weights)
-            codes = codes[weighted]
-            if len(np.unique(codes)) < 2:
-                raise ValueError(
-                    "sample_weight is positive in one class only; two are needed."
-                )
-            X, weights = (
-                (X, weights)
-                if len(weighted) == len(y)
-                else (X[weighted], weights[weighted])
-            )
+            if len(weighted) < len(y):
+                X, codes, weights = X[weighted], codes[weighted], weights[weighted]
             self._set_fitted_attributes(X, codes, weights, weighted, len(y))
         return self
 
@@ -198,6 +191,8 @@ class ConsistentHalfspace(
 
     def _linprog(self, X, signs, weights):
         """Find the weights, the intercept, whether they are consistent, the bound."""
+        if (signs == signs[0]).all():  # the constant, with any margin
+            return np.zeros(X.shape[1]), signs[0], True, (np.inf, np.zeros(len(signs)))
         # One scale for all columns, so that tolerances mean the same for any unit.
         scale = float(abs(X).max()) or 1.0
         separation = maximal_margin(X / scale, signs, self.norm)

@@ -6,6 +6,7 @@
 
 from typing import Self
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -19,6 +20,7 @@ from sklboolean._core.partitions import (
     prefix_errors,
 )
 from sklboolean._core.progress import Progress, with_callbacks
+from sklboolean._core.weights import class_weights, warn_of_absent
 
 
 class ParameterMixingMixin:
@@ -90,11 +92,13 @@ class ParameterMixingMixin:
                 schema, self.classes_ = common_schema(infos, classes)
                 schema.set_attributes(self)
                 self._fitted_params = self._resume_params()
-                state, history = self._mix(parallel, sources, infos, self._init_state())
+                worker = self._worker(infos)
+                state = self._init_state()
+                state, history = self._mix(parallel, worker, sources, infos, state)
                 self._store_epochs(state, history)
                 best = max(infos, key=lambda info: (len(info.labels), info.n_samples))
                 task = delayed(_score_partition)(
-                    self._worker(best), state, best, *sources[best.number]
+                    worker, state, best, *sources[best.number]
                 )
                 (held_out,) = parallel([task])
             self._calibrate(held_out)
@@ -111,23 +115,34 @@ class ParameterMixingMixin:
                 "early_stopping=True holds out samples of one table: use fit, or set "
                 "max_iter."
             )
-        if self.class_weight == "balanced":
-            raise ValueError(
-                "class_weight='balanced' needs the labels of all partitions at once; "
-                "give a dict of weights."
-            )
 
-    def _worker(self, info):
-        """Copy what a task on a partition needs of this classifier."""
+    def _worker(self, infos):
+        """Copy what a task on a partition needs of this classifier.
+
+        Its class weights are such that the mean weight of all samples is that of `fit`.
+        """
         worker = clone(self).set_params(shuffle=False)
         worker.classes_ = self.classes_
-        info.schema.set_attributes(worker)
+        infos[0].schema.set_attributes(worker)
+        totals, counts, occurs = np.zeros((3, len(self.classes_)))
+        for info in infos:
+            places = np.searchsorted(self.classes_, info.labels)
+            totals[places] += info.totals
+            counts[places] += info.counts
+            occurs[places] = 1.0
+        factors = class_weights(self.class_weight, self.classes_, totals)
+        warn_of_absent(self.classes_[occurs > 0], (factors * totals)[occurs > 0])
+        mean = factors @ totals / max(1.0, counts[factors > 0].sum())
+        if self.class_weight is not None or 0 < mean < 1:
+            factors = factors / min(mean or 1.0, 1.0)
+            factors = dict(zip(self.classes_.tolist(), factors, strict=True))
+            worker.class_weight = factors
         return worker
 
-    def _mix(self, parallel, sources, infos, state):
+    def _mix(self, parallel, worker, sources, infos, state):
         """Run epochs over the partitions, averaging the states after each."""
         n_samples = [info.n_samples for info in infos]
-        worker, history = self._worker(infos[0]), History()
+        history = History()
         progress = Progress(self, "epoch", self.max_iter)
         for _ in range(self.max_iter):
             results = parallel(

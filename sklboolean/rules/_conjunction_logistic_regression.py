@@ -14,7 +14,7 @@ from sklboolean._core.labels import encode_classes
 from sklboolean._core.memory import MemoryCost
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
-from sklboolean._core.weights import check_sample_weight, class_weights
+from sklboolean._core.weights import labelled_weights
 from sklboolean.rules._conjunction_model import OLD_PARAMETERS, ConjunctionModel
 from sklboolean.rules._held_out_path import TrainingSamples
 
@@ -219,13 +219,9 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
             samples, y = validate_boolean(self, X, y)
             self.classes_, codes = encode_classes(y)
             y, n_classes = None, len(self.classes_)  # the labels take memory
-            weights = check_sample_weight(sample_weight, len(codes))
-            if self.class_weight is not None:
-                factors = class_weights(
-                    self.class_weight, self.classes_, codes, weights
-                )
-                weights = weights * factors[codes]
-            self._check_masses(np.bincount(codes, weights, minlength=n_classes))
+            weights = labelled_weights(
+                sample_weight, codes, self.classes_, self.class_weight
+            )
             codes = codes.astype(np.min_scalar_type(-n_classes))
             samples = TrainingSamples(
                 as_words(samples), weights, _targets(codes, n_classes), codes,
@@ -233,16 +229,6 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
             )  # fmt: skip
             self._fit(samples, self._values_of_C(CLASSIFICATION_CS), progress)
         return self
-
-    def _check_masses(self, masses):
-        """Check that each class has a finite weight above 0."""
-        if not (masses > 0).all() or not np.isfinite(masses.sum()):
-            label = self.classes_[np.argmin(masses)]
-            raise ValueError(
-                f"The class {python_value(label)!r} has a total weight of "
-                f"{masses.min():g}; each class needs a finite weight above 0 in "
-                "sample_weight and class_weight. Leave out the class, or weight it."
-            )
 
     @staticmethod
     def _held_out_loss(scores, targets):

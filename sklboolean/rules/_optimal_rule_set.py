@@ -13,7 +13,7 @@ from sklboolean._core.deprecation import jobs_of_context, old_parameters
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.validation import validate_boolean, warn_user
-from sklboolean._core.weights import checked_weights
+from sklboolean._core.weights import labelled_weights
 from sklboolean.rules._cheapest_dnf import cheapest_dnf
 from sklboolean.rules._dnf_bound import DNFProblem
 from sklboolean.rules._first_rule import FirstRuleMixin
@@ -189,7 +189,7 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
             samples, y = validate_boolean(self, X, y)
             params = replace(params, feature_groups=self._groups())
             self.classes_, codes = encode_classes(y)
-            weights = checked_weights(sample_weight, len(codes))
+            weights = labelled_weights(sample_weight, codes, self.classes_)
             used = np.flatnonzero(weights)
             training = as_words(samples)[used], codes[used], weights[used]
             # One set for the second of two classes, else one for each class.

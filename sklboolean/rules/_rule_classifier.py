@@ -20,12 +20,7 @@ from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean, warn_user
-from sklboolean._core.weights import (
-    check_finite_sum,
-    checked_weights,
-    class_weights,
-    relative_weights,
-)
+from sklboolean._core.weights import labelled_weights
 from sklboolean.kernels import BooleanSVC
 from sklboolean.rules._first_rule import FirstRuleMixin
 from sklboolean.rules._gain_search import (
@@ -255,7 +250,9 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             params = replace(params, feature_groups=self._groups())
             self.classes_, codes = encode_classes(y)
             y, codes = None, codes.astype(np.min_scalar_type(-len(self.classes_)))
-            weights = self._weights(codes, sample_weight)
+            weights = labelled_weights(
+                sample_weight, codes, self.classes_, self.class_weight
+            )
             # A slice copies nothing.
             used = slice(None) if weights.all() else np.flatnonzero(weights)
             samples = RuleSamples(
@@ -303,14 +300,6 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
             literal_cost=self.literal_cost, width=WIDTH, time_limit=None,
             feature_groups=self.feature_groups, n_jobs=self.n_jobs,
         )  # fmt: skip
-
-    def _weights(self, codes, sample_weight):
-        """Multiply the weights of the samples by those of their classes."""
-        weights = relative_weights(checked_weights(sample_weight, len(codes)))
-        if self.class_weight is not None:
-            of_class = class_weights(self.class_weight, self.classes_, codes, weights)
-            weights = weights * of_class[codes]
-        return check_finite_sum(weights)
 
     def _folds(self, samples, codes, used, rng):
         """Split the samples into those that are seen and those held out.

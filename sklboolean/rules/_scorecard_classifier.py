@@ -18,12 +18,7 @@ from sklboolean._core.formulas import conjunction_text, html_table
 from sklboolean._core.labels import check_two_classes, encode_classes
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.validation import validate_boolean
-from sklboolean._core.weights import (
-    check_class_totals,
-    check_finite_sum,
-    check_sample_weight,
-    class_weights,
-)
+from sklboolean._core.weights import labelled_weights
 from sklboolean.rules._column_generation import (
     ROUNDING,
     ConjunctionSpace,
@@ -183,7 +178,9 @@ class ScorecardClassifier(
             samples, y = validate_boolean(self, X, y)
             check_two_classes(y)
             self.classes_, codes = encode_classes(y)
-            weights = self._weights(codes, sample_weight)
+            weights = labelled_weights(
+                sample_weight, codes, self.classes_, self.class_weight
+            )
             groups = encode_groups(None, self.n_features_in_, self._names())
             is_used = weights > 0
             words, weights = as_words(samples)[is_used], weights[is_used]
@@ -200,14 +197,6 @@ class ScorecardClassifier(
             self._set_points(search, card)
             self._set_gap(search, words, groups)
         return self
-
-    def _weights(self, codes, sample_weight):
-        """Multiply the weights of samples and classes."""
-        weights = check_sample_weight(sample_weight, len(codes))
-        factors = class_weights(self.class_weight, self.classes_, codes, weights)
-        weights = check_finite_sum(weights * factors[codes])
-        check_class_totals(self.classes_, codes, weights)
-        return weights
 
     def _set_points(self, search, card):
         """Round the weights of a card and set the fitted attributes."""

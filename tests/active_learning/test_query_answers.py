@@ -292,7 +292,7 @@ def test_weights_for_who_cannot_take_them():
         final.fit(X, y, sample_weight=weights)
     space = QueryByCommittee(HalfspaceVersionSpace(label_noise=0.1))
     with pytest.raises(ValueError, match="must be whole numbers; got"):
-        space.fit(X, y, sample_weight=weights / 2)
+        space.fit(X, y, sample_weight=weights * 1.5)
 
 
 def test_weight_is_a_repeated_row_to_a_version_space():

@@ -195,7 +195,7 @@ def test_default_penalty_is_that_of_the_number_of_samples():
     default, same = machine(**given), machine(alpha=2 / 40, **given)
     assert default.fit(X[:40]).alpha_ == same.fit(X[:40]).alpha_ == 0.05
     np.testing.assert_array_equal(default.components_, same.components_)
-    for weight, alpha in [(np.full(40, 0.5), 0.1), (1e6, 1e-4), (1e-9, 1)]:
+    for weight, alpha in [(np.full(40, 2.0), 0.025), (1e6, 1e-4), (1e-9, 0.05)]:
         assert default.fit(X[:40], sample_weight=weight).alpha_ == alpha
 
 

@@ -236,7 +236,9 @@ def test_errors_leave_what_was_learned(parameters, words):
     with pytest.raises(ValueError, match=words):
         mixture.partial_fit(X)
     assert {**vars(mixture), **{p: before[p] for p in parameters}} == before
-    with pytest.raises(ValueError, match="sample_weight must have a finite sum"):
+    with pytest.raises(
+        ValueError, match=r"sample_weight has a sum of .* below 2\*\*53"
+    ):
         mixture.set_params(**{p: before[p] for p in parameters}).partial_fit(
             X, sample_weight=1e308
         )

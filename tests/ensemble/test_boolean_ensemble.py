@@ -108,21 +108,22 @@ def test_held_out_logits_are_of_models_that_did_not_see_the_samples():
     X, y = np.random.default_rng(0).integers(0, 2, (20, 3)), np.arange(20) % 2
     tests = [np.arange(0, 10), np.arange(10, 20)]
     folds = [(tests[1], tests[0]), (tests[0], tests[1])]
-    _, logits = fit_member(BernoulliNB(), X, y, np.ones(20), folds, 0)
+    _, logits = fit_member(BernoulliNB(), X, y, [0, 1], np.ones(20), folds, 0)
     expected = [
         BernoulliNB().fit(X[train], y[train]).predict_proba(X[test])
         for train, test in folds
     ]
     np.testing.assert_allclose(logits, centered_logits(np.concatenate(expected)))
     process, logits = fit_member(
-        BooleanGaussianProcessClassifier(max_iter=1), X, y, None, folds, 0
+        BooleanGaussianProcessClassifier(max_iter=1), X, y, [0, 1], None, folds, 0
     )
     found = logits[:, 1] - logits[:, 0]
     expected = process.calibration_slope_ * process.leave_one_out_
     np.testing.assert_allclose(found, expected)
     for name, codes in [("two", y), ("three", np.arange(20) % 3)]:
         model = ConjunctionLogisticRegression(cv=folds)
-        model, logits = fit_member(model, X, codes, None, folds, 0)
+        classes = np.unique(codes)
+        model, logits = fit_member(model, X, codes, classes, None, folds, 0)
         shares = softmax(logits, axis=1)
         losses = -np.log(shares[np.arange(20), codes])
         chosen = -model.scores_[:, [0.03, 0.1, 0.3, 1, 3, 10, 30].index(model.C_)]

@@ -346,7 +346,7 @@ def test_too_few_blocks_are_a_warning(monkeypatch):
         ),
         ({"tol": 0.0}, "tol must be greater than 0"),
         ({"multi_class": "crammer_singer"}, "multi_class must be one of"),
-        ({"class_weight": {0: 0.0, 1: 1.0}}, "class_weight must hold weights above 0"),
+        ({"class_weight": {0: 0.0, 1: 0.0}}, "class_weight must .* not all of them 0"),
         ({"kernel": counting_kernel()}, "exceeds float64"),
     ],
 )
@@ -356,12 +356,13 @@ def test_wrong_parameters_are_errors(parameters, message):
         BooleanSVC(**parameters).fit(X, X[:, 0])
 
 
-def test_a_class_without_weight_is_an_error():
-    X, y = problem()
-    with pytest.raises(
-        ValueError, match=r"sample_weight is 0 for all samples of \[1\]"
-    ):
-        BooleanSVC().fit(X, y, sample_weight=y == 0)
+@pytest.mark.filterwarnings("ignore:All samples of")
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+def test_classes_without_weight_lose_by_the_margin(multi_class):
+    X, y = problem(n_classes=4)
+    model = BooleanSVC(multi_class=multi_class).fit(X, y, sample_weight=y % 2)
+    assert (model.decision_function(X)[:, ::2] <= -1).all()
+    assert set(model.predict(X)) <= {1, 3}
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

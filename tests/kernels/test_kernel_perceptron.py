@@ -166,7 +166,7 @@ streams = st.fixed_dictionaries(
         "monotone": st.booleans(),
         "decay": st.sampled_from([1.0, 0.3]),
         "margin": st.sampled_from([0.0, 2.0]),
-        "class_weight": st.sampled_from([None, {0: 0.3, 1: 2}]),
+        "class_weight": st.sampled_from([None, {0: 1.3, 1: 2}]),
     }
 )
 
@@ -331,7 +331,7 @@ budgets = st.fixed_dictionaries(
         "max_support": st.integers(1, 12),
         "average": st.sampled_from(["mean", None]),
         "margin": st.sampled_from([0.0, 3.0]),
-        "class_weight": st.sampled_from([None, {0: 0.3, 1: 2}]),
+        "class_weight": st.sampled_from([None, {0: 1.3, 1: 2}]),
         "random_state": st.integers(0, 100),
     }
 )

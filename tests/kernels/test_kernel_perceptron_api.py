@@ -246,7 +246,7 @@ def test_linear_kernel_is_the_linear_perceptron():
 
 # Weights without a common divisor: sums with both signs do not vanish by accident,
 # so that float64 sees every sign that exact arithmetic sees.
-UNEVEN = {0: 0.7310791015625, 1: 1.0}
+UNEVEN = {0: 1.7310791015625, 1: 1.0}
 
 
 @pytest.mark.parametrize(
@@ -649,16 +649,10 @@ def test_support_vector_machine_and_perceptron_separate_with_one_kernel():
     assert (learner.predict(X) == y).all()
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"early_stopping": "no"}, {"class_weight": {0: 1e-6, 1: 1.0}},
-    ],
-)  # fmt: skip
-def test_flags_and_vanishing_weights_are_refused(parameters):
+def test_flags_are_refused():
     X, y = random_problem(3, n_classes=2)
-    with pytest.raises(ValueError, match=next(iter(parameters))):
-        plain_perceptron(**parameters).fit(X, y)
+    with pytest.raises(ValueError, match="early_stopping"):
+        plain_perceptron(early_stopping="no").fit(X, y)
 
 
 @pytest.mark.parametrize("before", ["mean", None])

@@ -65,7 +65,7 @@ def test_weights_that_add_up_to_one_give_the_model_of_their_multiples(model, see
 
 def test_a_given_C_is_multiplied_by_the_weights_as_in_scikit_learn():
     X, y, weights = make_task(0)
-    weights = 5 * weights
+    weights = 2 * len(y) * weights
     ours = BooleanSVC(RBFKernel(gamma=0.2), C=2.0, tol=1e-6).fit(X, y, weights)
     theirs = SVC(gamma=0.2, C=2.0, tol=1e-6).fit(X, y, weights)
     np.testing.assert_allclose(

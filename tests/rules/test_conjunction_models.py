@@ -60,6 +60,7 @@ def one_hot(y):
 
 def problem(loss, seed=0):
     X, y, weights = noisy(n_classes=3 if loss == "softmax" else 2, seed=seed)
+    weights = weights / weights.mean()
     if loss == "squared":
         targets = (y + np.random.default_rng(seed).normal(0, 0.3, len(y)))[:, None]
         return X, targets[:, 0], targets, weights
@@ -590,10 +591,12 @@ def test_bad_parameters_are_named(parameters, message):
         ConjunctionLogisticRegression(**parameters).fit(X, y)
 
 
-def test_a_class_without_weight_is_an_error():
+def test_without_weight_a_class_has_no_probability():
     X, y, _ = noisy()
-    with pytest.raises(ValueError, match="The class 1 has a total weight of 0"):
-        ConjunctionLogisticRegression().fit(X, y, sample_weight=1.0 * (y == 0))
+    with pytest.warns(UserWarning, match=r"All samples of \[1\] have weight 0"):
+        model = ConjunctionLogisticRegression().fit(X, y, sample_weight=1.0 * (y == 0))
+    assert model.predict_proba(X)[:, 1].max() < 1e-12
+    assert model.objective_ < 1e-9
 
 
 def test_many_conjunctions_found_at_once_are_not_dropped_before_they_are_tried():
@@ -665,11 +668,11 @@ def test_the_work_limit_ends_every_part_of_a_fit(shape, seconds):
 def test_weights_whose_sums_would_overflow_are_refused(model):
     X = np.random.default_rng(0).random((60, 3)) < 0.5
     y = np.arange(60) % 2
-    for size in (1e-200, 1e90):
+    for size in (1e-200, 1e13):
         weights = np.full(60, size)
         clone(model).fit(X, y, weights)
     weights[7] = 1e120
-    with pytest.raises(ValueError, match=r"largest sample_weight is .*e\+1.*Divide"):
+    with pytest.raises(ValueError, match=r"sum of 1e\+120; .* below 2\*\*53.*Divide"):
         clone(model).fit(X, y, weights)
 
 

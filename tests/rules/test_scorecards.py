@@ -268,13 +268,13 @@ def test_no_condition_and_weights():
     assert weighted.conditions_ == copies.conditions_
     np.testing.assert_array_equal(weighted.points_, copies.points_)
     np.testing.assert_allclose(weighted.gap_, copies.gap_, atol=1e-3)
-    huge = ScorecardClassifier().fit(X, y, weights * 1e250)
+    huge = ScorecardClassifier().fit(X, y, weights * 1e12)
     assert np.isfinite(huge.decision_function(X)).all()
     assert np.isfinite(huge.gap_)
 
 
 def test_errors_name_the_argument():
-    X, y, _ = random_data(0)
+    X, y, weights = random_data(0)
     for name, value in (
         ("max_conditions", 0), ("max_conditions", 63), ("max_points", 0),
         ("max_literals", 3),
@@ -282,6 +282,6 @@ def test_errors_name_the_argument():
         with pytest.raises(ValueError, match=name):
             ScorecardClassifier(**{name: value}).fit(X, y)
     with pytest.raises(ValueError, match="sample_weight"):
-        ScorecardClassifier().fit(X, y, y * 1.0)
+        ScorecardClassifier().fit(X, y, weights * 1e250)
     with pytest.raises(ValueError, match="multiclass"):
         ScorecardClassifier().fit(X, np.arange(len(y)) % 3)
