@@ -504,6 +504,7 @@ EXPECTED_WARNINGS = [
     "ignore:The hypotheses are linear:UserWarning",
     "ignore:After max_estimators:UserWarning",
     "ignore:No hypothesis was right:UserWarning",
+    "ignore:All samples of .* have weight 0:UserWarning",
     "ignore:No hypothesis had an edge:UserWarning",
     "ignore:The least populated class in y:UserWarning",
     "ignore:.* further than delta:sklearn.exceptions.ConvergenceWarning",

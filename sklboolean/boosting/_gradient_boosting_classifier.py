@@ -11,13 +11,7 @@ from sklboolean._core.damage import labels_of
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
-from sklboolean._core.weights import (
-    check_class_totals,
-    check_finite_sum,
-    checked_weights,
-    class_weights,
-    relative_weights,
-)
+from sklboolean._core.weights import labelled_weights
 from sklboolean.boosting._gradient_boosting import GradientBoosting
 from sklboolean.boosting._tree_losses import LogisticLoss, SoftmaxLoss
 
@@ -170,10 +164,9 @@ class BooleanGradientBoostingClassifier(
             progress = Progress(self, "round", self.max_iter, X, y, every=50)
             samples, y = validate_boolean(self, X, y)
             self.classes_, codes = encode_classes(y)
-            weights = relative_weights(checked_weights(sample_weight, len(codes)))
-            by_class = class_weights(self.class_weight, self.classes_, codes, weights)
-            weights = check_finite_sum(weights * by_class[codes])
-            check_class_totals(self.classes_, codes, weights)
+            weights = labelled_weights(
+                sample_weight, codes, self.classes_, self.class_weight
+            )
             n_classes = len(self.classes_)
             loss = LogisticLoss() if n_classes == 2 else SoftmaxLoss(n_classes)
             self._boost(samples, codes, weights, codes, loss, params, progress)

@@ -8,7 +8,7 @@ from sklboolean._core.bits import targets_of
 from sklboolean._core.parameters import check_choice, check_real
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
-from sklboolean._core.weights import checked_weights, relative_weights
+from sklboolean._core.weights import checked_weights
 from sklboolean.boosting._gradient_boosting import GradientBoosting
 from sklboolean.boosting._tree_losses import PoissonLoss, QuantileLoss, SquaredLoss
 
@@ -145,7 +145,7 @@ default="squared_error"
             progress = Progress(self, "round", self.max_iter, X, y, every=50)
             samples, y = validate_boolean(self, X, y, y_numeric=True)
             targets = y.astype(np.float64)
-            weights = relative_weights(checked_weights(sample_weight, len(targets)))
+            weights = checked_weights(sample_weight, len(targets))
             if self.loss == "poisson" and not (
                 (targets >= 0).all() and (targets @ weights) > 0
             ):

@@ -55,12 +55,12 @@ def take(X, samples):
     return selected
 
 
-def pad(shares, model, classes):
+def pad(shares, known_classes, classes):
     """Add probabilities of 0 of the classes of which a model had no sample."""
-    if len(model.classes_) == len(classes):
+    if len(known_classes) == len(classes):
         return shares
     padded = np.zeros((len(shares), len(classes)))
-    padded[:, np.searchsorted(classes, model.classes_)] = shares
+    padded[:, np.searchsorted(classes, known_classes)] = shares
     return padded
 
 
@@ -82,13 +82,15 @@ def fit_member(model, X, labels, classes, weights, folds, seed):
         scores = getattr(fitted, name, None)
         if scores is not None and np.isfinite(scores[tested]).all():
             slope = getattr(fitted, "calibration_slope_", 1.0)
-            shares = pad(probabilities(scores[tested], slope), fitted, classes)
+            shares = pad(probabilities(scores[tested], slope), fitted.classes_, classes)
             return fitted, centered_logits(shares)
     tables = []
     for train, test in folds:
         of_fold = None if weights is None else weights[train]
         member = fit_clone(model, take(X, train), labels[train], seed, of_fold)
-        tables.append(pad(member.predict_proba(take(X, test)), member, classes))
+        tables.append(
+            pad(member.predict_proba(take(X, test)), member.classes_, classes)
+        )
     return fitted, centered_logits(np.concatenate(tables))
 
 
@@ -320,7 +322,10 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
         """Compute the weighted sums of the logits of the models."""
         X = self._encode(X)
         return sum(
-            weight * centered_logits(pad(model.predict_proba(X), model, self.classes_))
+            weight
+            * centered_logits(
+                pad(model.predict_proba(X), model.classes_, self.classes_)
+            )
             for weight, model in zip(self.weights_, self.estimators_, strict=True)
         )
 

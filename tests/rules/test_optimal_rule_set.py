@@ -189,6 +189,7 @@ def test_no_set_of_rules_is_below_thousands_of_bounds():
         check_bound(seed)
 
 
+@pytest.mark.filterwarnings("ignore:All samples of")
 @pytest.mark.parametrize("absent", [0, 1])
 def test_a_class_without_weight_needs_no_rule(absent):
     X, y, _ = small_table(0, 40, 3)
