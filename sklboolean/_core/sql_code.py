@@ -16,7 +16,7 @@
 # PostgreSQL reads all of them as exact types, hence the casts.
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from operator import methodcaller
 
 import numpy as np
@@ -60,6 +60,8 @@ class Dialect:
         Whether names that differ only in case are different.
     longest_name : int or None
         Number of bytes of a name that are read.
+    renamed : dict
+        Columns that the table calls by another name than the encoder.
     """
 
     name: str | None
@@ -70,6 +72,7 @@ class Dialect:
     text_type: str | None = None
     has_case: bool = False
     longest_name: int | None = None
+    renamed: dict = field(default_factory=dict)
 
     @classmethod
     def of(cls, name):
@@ -86,6 +89,10 @@ class Dialect:
                 "of a surrogate pair."
             )
         return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
+
+    def column(self, name):
+        """Write a column of the table by the name that the encoder has for it."""
+        return f"f.{self.quoted(str(self.renamed.get(name, name)))}"
 
     def value(self, label):
         """Write a class label or a level as a literal."""
@@ -216,13 +223,13 @@ class SqlFeatures:
         self._names, self._sources = columns.names if names is None else names, None
         if encoder is None:
             return
-        self._names = feature_names_of(encoder) if names is None else names
         self._sources = column_sources(encoder, methodcaller("_bit_columns"))
         if self._sources is None:
             raise ValueError(
                 "encoder must be a fitted BooleanEncoder, or a ColumnTransformer of "
                 f"such, which may pass other columns; got {encoder!r}."
             )
+        self._names = feature_names_of(encoder) if names is None else names
         made = list(map(str, encoder.get_feature_names_out()))
         is_same = columns.n_features in (None, len(made))
         is_same &= not columns.names or columns.names == made
@@ -237,6 +244,11 @@ class SqlFeatures:
                 f"{len(self._names)} names of columns are given, but the encoder reads "
                 f"{encoder.n_features_in_}. Give a name for each column."
             )
+        pairs = {(fitted.name, c) for c, fitted, _ in self._sources if fitted}
+        renamed = {name: self._name(column) for name, column in pairs}
+        # Encoders of arrays number their columns: no name, if two have the same.
+        renamed = renamed if len(renamed) == len(pairs) else {}
+        self.dialect = replace(self.dialect, renamed=renamed)
 
     def _source(self, feature):
         return (feature, None, 0) if self._sources is None else self._sources[feature]

@@ -90,7 +90,7 @@ class DaysColumn(NumberColumn):
         if self.origin is None:
             return choose(dialect, f"EXTRACT(EPOCH FROM {column}) / 86400.0", column)
         if isinstance(self.origin, tuple):
-            start = f"f.{dialect.quoted(self.origin[0])}"
+            start = dialect.column(self.origin[0])
             ends = in_utc(column, self.kind), in_utc(start, self.kind)
         else:
             start = f"'{date_text(self.origin)}'"

@@ -46,6 +46,10 @@ def check_in_sql(database, n_samples):
     found = query(database, table, encoder.to_sql(dialect=database))
     np.testing.assert_array_equal(found, encoder.transform(new))
     assert "days from when to the end" in str(encoder.get_feature_names_out())
+    # A table with other names, also of the column from which others are measured.
+    names = [f"column {name}" for name in table]
+    code = encoder.to_sql(names, dialect=database)
+    assert query(database, table.set_axis(names, axis=1), code) == found
 
 
 @pytest.mark.parametrize("database", DATABASES)
