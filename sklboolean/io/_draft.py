@@ -107,7 +107,7 @@ class Draft:
         if status is not None:
             # The mode is meant for the owner and the group of the file.
             for owner in () if IS_WINDOWS else (-1, status.st_uid):
-                with suppress(PermissionError):
+                with suppress(OSError):  # not allowed
                     os.chown(file, owner, status.st_gid)
             file.chmod(stat.S_IMODE(status.st_mode))
         # Without a journal no later run takes the rest for the beginning of a table.

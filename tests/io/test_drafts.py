@@ -1,15 +1,17 @@
 """What is at a path while it is written: other runs, kills, full disks, links."""
 
+import errno
 import multiprocessing
 import os
 import stat
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from pyarrow import parquet
 
-from sklboolean.io import BitTable, predict_to_parquet
+from sklboolean.io import BitTable, _bit_table, _draft, predict_to_parquet
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
@@ -154,6 +156,31 @@ def test_a_run_that_began_earlier_does_not_change_a_table(tmp_path):
         assert np.mean([bits.mean() for bits, _, _ in table.batches()]) == value
     assert read(path) == 0
     assert names(tmp_path) == ["t"]
+
+
+def test_where_no_open_file_is_renamed_it_is_opened_afterwards(tmp_path, monkeypatch):
+    locked = []
+    calls = SimpleNamespace(LK_NBLCK=2, locking=lambda *given: locked.append(given))
+    monkeypatch.setattr(_draft, "msvcrt", calls, raising=False)
+    for module in (_draft, _bit_table):
+        monkeypatch.setattr(module, "IS_WINDOWS", True)
+    write_bits(tmp_path / "t", 0)
+    write_bits(tmp_path / "t", 1, resume=True)
+    assert len(locked) == 2
+    assert names(tmp_path) == ["t"]
+
+
+def test_file_systems_without_locks_take_drafts_of_their_own(tmp_path, monkeypatch):
+    def no_lock(*given):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(_draft, "flock", no_lock)
+    write_bits(tmp_path / "t", 0, resume=True)
+    (tmp_path / "t.partial").mkdir()  # perhaps of a run that goes on
+    write_bits(tmp_path / "t", 1)
+    with pytest.raises(ValueError, match="in use by another run"):
+        write_bits(tmp_path / "t", 1, resume=True)
+    assert names(tmp_path) == ["t", "t.partial"]
 
 
 def test_one_run_at_a_time_continues_a_path(tmp_path):

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import zlib
 
 import numpy as np
@@ -167,7 +168,7 @@ def test_what_is_no_file_is_refused(tmp_path):
     for wrong in (3, b"x", None, True):
         with pytest.raises(ValueError, match="path must be a path, a str or Path; got"):
             BitTable(wrong)
-    for place in (tmp_path, "/dev/null"):
+    for place in (tmp_path, "/dev/null")[: 1 + (os.name == "posix")]:
         with pytest.raises(ValueError, match="it is no regular file"):
             BitTable(place)
     with pytest.raises(FileNotFoundError):
