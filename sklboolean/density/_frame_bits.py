@@ -5,7 +5,7 @@ from sklearn.base import clone
 
 from sklboolean._core.formulas import feature_names_of
 from sklboolean.preprocessing import BooleanEncoder
-from sklboolean.preprocessing._frames import refuse_by_type
+from sklboolean.preprocessing._derived_columns import refuse_by_type
 
 
 class FrameBits:
@@ -37,7 +37,7 @@ class FrameBits:
         encoder = BooleanEncoder() if encoder is None else clone(encoder)
         encoder.set_params(missing="propagate", complement=False, sparse_output=False)
         encoder.set_output(transform="default").fit(X)
-        refuse_by_type(encoder._formula(), "a density model cannot fill in")
+        refuse_by_type(encoder._formula(), "density models do not read")
         return encoder
 
     def encode(self, X):

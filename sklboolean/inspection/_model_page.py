@@ -25,8 +25,9 @@ from sklboolean.inspection._legal_states import (
 )
 from sklboolean.inspection._products import expanded, outcomes_of
 from sklboolean.inspection._user_columns import UserColumns
+from sklboolean.preprocessing._derived_columns import refuse_by_type
 from sklboolean.preprocessing._encoded_columns import level_names, level_text
-from sklboolean.preprocessing._frames import is_frame, read_columns, refuse_by_type
+from sklboolean.preprocessing._frames import is_frame, read_columns
 
 # The page is the file model_page.html with one JSON object, `data`, which its script
 # reads. "columns" are the inputs of the form, "features" the conditions on them that

@@ -6,8 +6,8 @@ import numpy as np
 
 from sklboolean._core.formula import FirstRule, Members
 from sklboolean.onnx._graph import DOUBLE, FLOAT, INT64, Graph
+from sklboolean.preprocessing._derived_columns import refuse_by_type
 from sklboolean.preprocessing._encoded_columns import NumberColumn, OrderedColumn
-from sklboolean.preprocessing._frames import refuse_by_type
 
 
 def data_types():

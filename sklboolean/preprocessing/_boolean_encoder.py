@@ -16,6 +16,7 @@
 # look becomes a `Column`.
 
 from collections import Counter
+from itertools import chain
 from numbers import Integral
 
 import numpy as np
@@ -260,7 +261,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         super().__setstate__(state)
         if "_state" in state:  # older encoders had no dates
             vars(self).setdefault("_origins", {})
-            vars(self).setdefault("_parts", self._state)
+            vars(self).setdefault("_subcolumns", self._state)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -517,8 +518,8 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         # The state is a tuple of fitted columns; the other attributes are derived from
         # it.
         self._state, self._warned = tuple(state), set()
-        parts = (getattr(fitted, "parts", (fitted,)) for fitted in state)
-        self._parts = tuple(part for of_column in parts for part in of_column)
+        subcolumns = (getattr(fitted, "subcolumns", (fitted,)) for fitted in state)
+        self._subcolumns = tuple(chain.from_iterable(subcolumns))
         widths = [fitted.n_conditions for fitted in state]
         labels = feature_names_of(self)
         pairs = zip(state, labels, strict=True)
@@ -566,7 +567,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         codes = self._read_values(values)
         if self.sparse_output:
             codes = np.array(codes)[:, None]
-            return sparse_conditions(self._parts, codes, self._feature_names())
+            return sparse_conditions(self._subcolumns, codes, self._feature_names())
         bits = self._bits_of_one(codes)[None]
         return frame_like(X, bits, self._feature_names()) if is_frame(X) else bits
 
@@ -605,7 +606,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
     def _bits_of_one(self, codes):
         """Mark the conditions of one sample from its runs."""
         propagates = self.missing == "propagate"
-        features = conditions_of_one(self._parts, codes, propagates=propagates)
+        features = conditions_of_one(self._subcolumns, codes, propagates=propagates)
         require(len(features) == len(self.order_), "order_ does not fit the conditions")
         return features
 
@@ -661,11 +662,11 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         return codes
 
     def _runs(self, fitted, column):
-        """Find the runs of each sample, for each part of a column."""
+        """Find the runs of each sample, for each subcolumn of a column."""
         column.check_kind(fitted.kind, "in fit")
-        for part in getattr(fitted, "parts", (fitted,)):
-            runs, unseen = part.read(column)
-            self._check_new_values(part, column, unseen)
+        for subcolumn in getattr(fitted, "subcolumns", (fitted,)):
+            runs, unseen = subcolumn.read(column)
+            self._check_new_values(subcolumn, column, unseen)
             yield runs
 
     def _encode(self, X, columns):
@@ -681,11 +682,11 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         for fitted, column in zip(self._state, columns, strict=True):
             codes += self._runs(fitted, column)
         if self.sparse_output:
-            return sparse_conditions(self._parts, codes, self._feature_names())
+            return sparse_conditions(self._subcolumns, codes, self._feature_names())
         # Column by column: conditions are written where they stay.
         features = np.empty((n_samples, n_out), dtype=dtype, order="F")
         first = 0
-        for fitted, of_column in zip(self._parts, codes, strict=True):
+        for fitted, of_column in zip(self._subcolumns, codes, strict=True):
             for number, condition in enumerate(fitted.marks(of_column), first):
                 features[:, number] = condition
             last = first + fitted.n_conditions

@@ -122,21 +122,21 @@ class ColumnFitter:
             frequent = self._fit_levels(summary)
             options = (), self.handle_unknown, frequent.indicates_missing
             first = TagColumn(name, (), *options, known=frozenset(summary.levels))
-            parts = [
+            others = [
                 TagColumn(name, (tag,), *options[:2], False)
                 for tag in frequent.levels
                 if self.min_frequency or summary.levels[tag] > 1
             ]
-            return TagsColumn(name, kind, (first, *parts))
+            return TagsColumn(name, kind, (first, *others))
         number = self._fit_numbers(summary, kind, thresholds, cuts)
         if kind == DURATION:
             return number
         options = (), self.handle_unknown, False
         calendar = [
             CalendarColumn(
-                f"{name} {part}", tuple(sorted(levels)), *options, part, kind
+                f"{name} {unit}", tuple(sorted(levels)), *options, unit, kind
             )
-            for part, levels in summary.calendar.items()
+            for unit, levels in summary.calendar.items()
             if len(levels) > 1
         ]
         return DateColumn(name, kind, (number, *calendar))
@@ -173,10 +173,10 @@ class ColumnFitter:
         has_missing = self._indicates_missing(summary)
         conditions = thresholds, relations, representatives, has_missing
         if kind in BY_TYPE:
-            make, origin = InstantColumn if is_date else DaysColumn, {}
-            if not is_date:
-                origin = {"origin": self.origins.get(summary.name)}
-            return make(summary.name, kind, *conditions, **origin)
+            if is_date:
+                return InstantColumn(summary.name, kind, *conditions)
+            origin = self.origins.get(summary.name)
+            return DaysColumn(summary.name, kind, *conditions, origin=origin)
         insists = "boolean" in (summary.kind, self.kinds.get(summary.name))
         fitted = NumberColumn(summary.name, kind, *conditions, insists=insists)
         fitted.check(Column(summary.name, "number", values))

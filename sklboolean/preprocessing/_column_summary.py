@@ -34,7 +34,7 @@ class ColumnSummary:
     is_declared : bool
         Whether the type of the column says that it is a category.
     calendar : dict of frozenset
-        Of dates the levels of each part of the calendar.
+        Of dates the levels of each unit of the calendar.
     """
 
     name: object
@@ -108,7 +108,7 @@ class ColumnSummary:
                 f"{held[1]}. Convert the column in all batches."
             )
         if self.kind in BY_TYPE and self.kind != TAGS:
-            seen = {p: self.calendar[p] | other.calendar[p] for p in self.calendar}
+            seen = {k: self.calendar[k] | other.calendar[k] for k in self.calendar}
             return replace(merged, calendar=seen, **self._add_numbers(other))
         if {self.kind, other.kind} <= {"boolean", "number"}:
             return replace(merged, **self._add_numbers(other))

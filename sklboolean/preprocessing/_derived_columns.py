@@ -1,9 +1,9 @@
 """Fitted columns of dates, durations and lists of tags."""
 
 # A date has conditions on its number, its month, its weekday and its hour, a list of
-# tags on each of its frequent tags. Each of these is a part: a fitted column with runs
-# of its own. `Composite` puts the conditions of its parts one after the other; all of
-# them read the same `Column`.
+# tags on each of its frequent tags. Each of these is a subcolumn: a fitted column
+# with runs of its own. `Composite` puts the conditions of its subcolumns one after the
+# other; all of them read the same `Column`.
 
 from dataclasses import dataclass
 from datetime import UTC
@@ -44,14 +44,14 @@ FORMATTED = {
 C_CALENDAR = """\
 #ifndef CALENDAR_OF_DATES
 #define CALENDAR_OF_DATES
-static inline double hour(double t) {
+static inline double hour_of(double t) {
     return floor(floor(t) / 3600) - 24 * floor(floor(t) / 86400);
 }
-static inline double weekday(double t) {
+static inline double weekday_of(double t) {
     double day = floor(floor(t) / 86400) + 3;
     return day - 7 * floor(day / 7) + 1;
 }
-static inline double month(double t) {
+static inline double month_of(double t) {
     double day = floor(floor(t) / 86400) + 719468;
     double of_era = day - 146097 * floor(day / 146097);
     double years = of_era - floor(of_era / 1460) + floor(of_era / 36524);
@@ -162,40 +162,40 @@ class CalendarColumn(LevelColumn):
 
     Parameters
     ----------
-    part : {"month", "weekday", "hour"}
+    unit : {"month", "weekday", "hour"}
     kind_of_dates : {"date", "date in UTC"}
     """
 
-    part: str
+    unit: str
     kind_of_dates: str
 
     def read(self, column):
         """Find the run of each sample, and count the levels that fit did not see."""
         codes = np.full(len(column.missing()), -1)
         if column.times is not None:
-            codes = calendar_codes(column.times, self.part)
-        levels = [*CALENDAR[self.part][2]]
+            codes = calendar_codes(column.times, self.unit)
+        levels = [*CALENDAR[self.unit][2]]
         return super().read(Column(self.name, "category", codes=codes, levels=levels))
 
     def name_of(self, label, _relation, k):
         """Write the condition of level k as a name."""
         level = self.levels[k]
-        level = WEEKDAYS[level - 1] if self.part == "weekday" else level
-        return f"{label} {self.part} = {level}"
+        level = WEEKDAYS[level - 1] if self.unit == "weekday" else level
+        return f"{label} {self.unit} = {level}"
 
     def sql_of(self, column, _relation, k, dialect):
         """Write the condition of level k in SQL."""
         in_zone = in_utc(column, self.kind_of_dates)
         value = choose(
             dialect,
-            f"EXTRACT({EXTRACTED[self.part]} FROM {in_zone})",
-            FORMATTED[self.part].format(column),
+            f"EXTRACT({EXTRACTED[self.unit]} FROM {in_zone})",
+            FORMATTED[self.unit].format(column),
         )
         return f"{value} = {self.levels[k]}"
 
     def c_of(self, value, _relation, k):
         """Write the condition of level k in C."""
-        return f"{self.part}({value}) == {self.levels[k]}"
+        return f"{self.unit}_of({value}) == {self.levels[k]}"
 
 
 @dataclass(frozen=True)
@@ -205,13 +205,13 @@ class TagColumn(LevelColumn):
     Parameters
     ----------
     known : frozenset
-        All tags that fit saw, of the part that tells which are new. It has no level.
+        All tags that fit saw, of the subcolumn that tells new ones and has no level.
     """
 
     known: frozenset = frozenset()
 
     def read(self, column):
-        """Find the run of each sample; only the part with ``known`` tells new tags."""
+        """Find the run of each sample; only that with ``known`` tells new tags."""
         holds = dict(zip(column.levels or (), column.tags, strict=False))
         codes, unseen = np.zeros(len(column.missing()), dtype=np.int32), {}
         for level in self.levels:
@@ -239,57 +239,59 @@ class TagColumn(LevelColumn):
 
 @dataclass(frozen=True)
 class Composite(FittedColumn):
-    """The conditions of the parts of a column, a part after the other.
+    """The conditions of the subcolumns of a column, one after the other.
 
     Parameters
     ----------
     name : str or int
         Name of the column, or its number, in messages.
     kind : str
-    parts : tuple
+    subcolumns : tuple
         The first of them knows whether a value is missing.
     """
 
     name: object
     kind: str
-    parts: tuple
+    subcolumns: tuple
 
     @property
     def indicates_missing(self):
         """Whether a condition says that the value is missing."""
-        return self.parts[0].indicates_missing
+        return self.subcolumns[0].indicates_missing
 
     @property
     def shown_thresholds(self):
-        """The thresholds of the first part."""
-        return self.parts[0].shown_thresholds
+        """The thresholds of the first subcolumn."""
+        return self.subcolumns[0].shown_thresholds
 
     @cached_property
     def n_conditions(self):
         """Number of conditions."""
-        return sum(part.n_conditions for part in self.parts)
+        return sum(subcolumn.n_conditions for subcolumn in self.subcolumns)
 
     def order(self):
         """Number the threshold of each condition; -1 for other conditions."""
-        return np.concatenate([part.order() for part in self.parts])
+        return np.concatenate([subcolumn.order() for subcolumn in self.subcolumns])
 
     def names(self, label):
         """Write the conditions on a column with this label."""
-        return [name for part in self.parts for name in part.names(label)]
+        return [
+            name for subcolumn in self.subcolumns for name in subcolumn.names(label)
+        ]
 
     def sql(self, number, column, dialect):
         """Write one of the conditions on a column in a `Dialect` of SQL."""
-        for part in self.parts:
-            if number < part.n_conditions:
-                return part.sql(number, column, dialect)
-            number -= part.n_conditions
+        for subcolumn in self.subcolumns:
+            if number < subcolumn.n_conditions:
+                return subcolumn.sql(number, column, dialect)
+            number -= subcolumn.n_conditions
 
     def c(self, value):
         """Write the conditions in C."""
-        return [test for part in self.parts for test in part.c(value)]
+        return [test for subcolumn in self.subcolumns for test in subcolumn.c(value)]
 
     def run_of(self, _value):
-        """Find no run of one plain value: each part has another."""
+        """Find no run of one plain value: each subcolumn has another."""
 
 
 class DateColumn(Composite):
@@ -297,8 +299,8 @@ class DateColumn(Composite):
 
     @property
     def origin(self):
-        """The date from which the first part measures others."""
-        return self.parts[0].origin
+        """The date from which the first subcolumn measures others."""
+        return self.subcolumns[0].origin
 
     @cached_property
     def states(self):
@@ -310,23 +312,23 @@ class DateColumn(Composite):
         dates : ndarray of shape (n_states,), datetime64[us]
             They ascend.
         """
-        number, *calendar = self.parts
+        number, *calendar = self.subcolumns
         unit = 1 if isinstance(number, InstantColumn) else DAY
         ends = number.thresholds if len(number.thresholds) else number.representatives
         ends = np.floor(ends * unit) + number.origin
-        step = HOUR if any(part.part == "hour" for part in calendar) else DAY
+        step = HOUR if any(subcolumn.unit == "hour" for subcolumn in calendar) else DAY
         edges = [ends[0] - MOST_DAYS * DAY, *ends, ends[-1] + MOST_DAYS * DAY]
-        found = []
+        rounded = []
         for low, high in pairwise(edges):
             high = min(high, low + MOST_DAYS * DAY)
-            found.append(np.arange(low // step + 1, high // step + 1) * step)
+            rounded.append(np.arange(low // step + 1, high // step + 1) * step)
         # Round dates first, then some in each interval, however short.
-        whole = np.round(number.representatives * unit + number.origin)
-        dates = np.concatenate([*found, whole, ends, ends + 1]).astype("M8[us]")
+        inner = np.round(number.representatives * unit + number.origin)
+        dates = np.concatenate([*rounded, inner, ends, ends + 1]).astype("M8[us]")
         numbers = (dates.astype(np.int64) - number.origin) / unit
         column = Column(self.name, self.kind, numbers, times=dates)
-        marks = (p.marks(p.read(column)[0]) for p in self.parts)
-        bits = np.column_stack([mark for of_part in marks for mark in of_part])
+        marks = (s.marks(s.read(column)[0]) for s in self.subcolumns)
+        bits = np.column_stack([mark for of_one in marks for mark in of_one])
         _, first = np.unique(np.packbits(bits, axis=1), axis=0, return_index=True)
         first = first[np.argsort(dates[first], kind="stable")]
         return bits[first], dates[first]
@@ -336,40 +338,50 @@ class DateColumn(Composite):
 
         Of dates that are measured from another column, the days between.
         """
-        number = self.parts[0]
+        number = self.subcolumns[0]
         numbers = NumberColumn.decode(number, bits[:, : number.n_conditions])
         if isinstance(number.origin, tuple):
             return as_objects(numbers * DAY, DURATION)
         states, dates = self.states
-        places = {state.tobytes(): place for place, state in enumerate(states)}
+        numbers_of_states = {bits.tobytes(): k for k, bits in enumerate(states)}
         # Where no date satisfies all, the interval counts more than the rest.
         weights = np.ones(self.n_conditions)
         weights[: number.n_conditions] = self.n_conditions
         for sample in np.flatnonzero(~np.isnan(numbers)):
-            wanted = bits[sample] == 1
-            place = places.get(wanted.tobytes())
-            if place is None:
-                place = ((states == wanted) @ weights).argmax()
-            numbers[sample] = dates[place].astype(np.int64)
+            bits_of_one = bits[sample] == 1
+            state = numbers_of_states.get(bits_of_one.tobytes())
+            if state is None:
+                state = ((states == bits_of_one) @ weights).argmax()
+            numbers[sample] = dates[state].astype(np.int64)
         return as_objects(numbers, self.kind)
 
 
 class TagsColumn(Composite):
-    """Conditions on lists of tags; the first part has no tag, but "is missing"."""
+    """Conditions on lists of tags; the first subcolumn has no tag, but "is missing"."""
 
     @property
     def levels(self):
         """The tags that have a condition."""
-        return tuple(part.levels[0] for part in self.parts[1:])
+        return tuple(subcolumn.levels[0] for subcolumn in self.subcolumns[1:])
 
     def decode(self, bits):
         """Return the tags of each sample that have a condition, None for no list."""
         n_marks, lists = int(self.indicates_missing), np.full(len(bits), None)
         is_known = ~np.isnan(bits).any(axis=1) & ~(bits[:, :n_marks] == 1).any(axis=1)
         for sample in np.flatnonzero(is_known):
-            held = np.flatnonzero(bits[sample, n_marks:])
-            lists[sample] = [self.levels[place] for place in held]
+            tags = np.flatnonzero(bits[sample, n_marks:])
+            lists[sample] = [self.levels[tag] for tag in tags]
         return lists
+
+
+def refuse_by_type(columns, why, error=ValueError):
+    """Refuse columns of dates, durations and tags where nothing reads them."""
+    for column in columns:
+        if getattr(column, "kind", None) in BY_TYPE:
+            raise error(
+                f"Column {column.name!r} of X holds {BY_TYPE[column.kind]}, which {why}"
+                ". Turn it into numbers or categories, such as days since an event."
+            )
 
 
 def encoder_code(columns, prefix):
@@ -409,8 +421,8 @@ def decoded(state, bits):
     values : ndarray of shape (n_samples, n_columns), float64 or object
     """
     ends = np.cumsum([fitted.n_conditions for fitted in state])[:-1]
-    parts = np.split(bits, ends, axis=1)
-    columns = [f.decode(part) for f, part in zip(state, parts, strict=True)]
+    bits_by_column = zip(state, np.split(bits, ends, axis=1), strict=True)
+    columns = [fitted.decode(bits) for fitted, bits in bits_by_column]
     for number, fitted in enumerate(state):
         origin = getattr(fitted, "origin", None)
         if isinstance(origin, tuple):
@@ -424,24 +436,19 @@ def decoded(state, bits):
 
 def later(starts, durations):
     """Add durations to dates; a sum with a missing value is missing."""
-    sums = as_objects(np.full(len(starts), np.nan), "date")
-    for place, (start, days) in enumerate(zip(starts, durations, strict=True)):
-        if not np.isnat(days) and start == start:
-            is_scalar = isinstance(start, np.datetime64)
-            sums[place] = start + (days if is_scalar else days.item())
-    return sums
+    pairs, gap = zip(starts, durations, strict=True), np.datetime64("NaT")
+    sums = (a + b.item() if a == a and b == b else gap for a, b in pairs)
+    return np.fromiter(sums, object, count=len(starts))
 
 
 def as_objects(numbers, kind):
     """Make microseconds dates or durations of numpy, or dates of Python in UTC."""
-    make = np.timedelta64 if kind == DURATION else np.datetime64
-    objects = np.empty(len(numbers), dtype=object)
-    for place, number in enumerate(numbers.tolist()):
-        is_gap = number != number
-        objects[place] = make("NaT") if is_gap else make(round(number), "us")
-        if kind == ZONED and not is_gap:
-            objects[place] = objects[place].item().replace(tzinfo=UTC)
-    return objects
+    gap = np.iinfo(np.int64).min  # of numpy
+    times = np.where(np.isnan(numbers), gap, np.round(numbers)).astype(np.int64)
+    times = times.view("m8[us]" if kind == DURATION else "M8[us]")
+    if kind == ZONED:
+        times = [t if t != t else t.item().replace(tzinfo=UTC) for t in times]
+    return np.fromiter(times, object, count=len(numbers))
 
 
 def choose(dialect, standard, of_sqlite=None):

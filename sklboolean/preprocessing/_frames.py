@@ -126,9 +126,9 @@ class Column(NamedTuple):
         """Refuse a type that says another kind than that of ``where``."""
         kinds = {self.kind, kind}
         if len(kinds) > 1 and kinds & {*BY_TYPE} and not self.missing().all():
-            holds, held = (BY_TYPE.get(k, "numbers or text") for k in (self.kind, kind))
+            here, there = (BY_TYPE.get(k, "numbers or text") for k in (self.kind, kind))
             raise ValueError(
-                f"Column {self.name!r} of X holds {holds}, but {where} {held}. Convert "
+                f"Column {self.name!r} of X holds {here}, but {where} {there}. Convert "
                 "it: pandas.to_datetime makes dates of text, .dt.tz_localize gives "
                 "them a time zone, and .dt.tz_convert(None) takes it."
             )
@@ -279,16 +279,6 @@ def read_value(name, value):
     """Read one value as a column of one sample."""
     cell = np.fromiter([value], object, count=1)
     return _read_column(_read_array, name, cell)
-
-
-def refuse_by_type(columns, why, error=ValueError):
-    """Refuse columns of dates, durations and tags where nothing reads them."""
-    for column in columns:
-        if getattr(column, "kind", None) in BY_TYPE:
-            raise error(
-                f"Column {column.name!r} of X holds {BY_TYPE[column.kind]}, which {why}"
-                ". Turn it into numbers or categories, such as days since an event."
-            )
 
 
 def is_frame(X):

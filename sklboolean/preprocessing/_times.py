@@ -39,7 +39,7 @@ def read_times(values):
     -------
     numbers : ndarray of shape (n_values,), float64
         Microseconds since 1970, or days; NaN for NaT.
-    whole : ndarray of shape (n_values,)
+    floors : ndarray of shape (n_values,)
         Of dtype datetime64[us] or timedelta64[us], rounded down.
     """
     kind = values.dtype.kind
@@ -52,17 +52,17 @@ def read_times(values):
             f"The value {values[too_far.argmax()]} is beyond {furthest} {where}. "
             "Replace it by a missing value, or by one beyond every threshold."
         )
-    whole = values.astype(f"{kind}8[us]")
+    floors = values.astype(f"{kind}8[us]")
     if kind == "m":
-        numbers = whole / np.timedelta64(DAY, "us")
+        numbers = floors / np.timedelta64(DAY, "us")
     else:
-        above = whole.astype(np.int64) + (whole.astype(values.dtype) < values)
+        above = floors.astype(np.int64) + (floors.astype(values.dtype) < values)
         numbers = above.astype(np.float64)
         # Far from 1970 a float stands for several microseconds.
         is_below = ~gaps & (numbers.astype(np.int64) < above)
         numbers[is_below] = np.nextafter(numbers[is_below], math.inf)
     numbers[gaps] = np.nan
-    return numbers, whole
+    return numbers, floors
 
 
 def read_objects(times):
@@ -70,7 +70,7 @@ def read_objects(times):
 
     Returns
     -------
-    numbers, whole : ndarrays
+    numbers, floors : ndarrays
     is_zoned : bool
         Whether the dates have time zones.
     """
@@ -83,8 +83,8 @@ def read_objects(times):
         )
     # Each has a unit of its own, in which others may be out of range.
     read = [read_times(np.array([as_scalar(time)])) for time in times]
-    numbers, whole = zip(*read, strict=True)
-    return np.concatenate(numbers), np.concatenate(whole), any(zoned)
+    numbers, floors = zip(*read, strict=True)
+    return np.concatenate(numbers), np.concatenate(floors), any(zoned)
 
 
 def as_scalar(time):
@@ -99,20 +99,20 @@ def as_scalar(time):
     return np.timedelta64(time) if is_duration else np.datetime64(time)
 
 
-def calendar_codes(dates, part):
+def calendar_codes(dates, unit):
     """Number the month, the weekday from Monday on, or the hour; -1 for NaT."""
-    unit, first, levels = CALENDAR[part]
-    counted = dates.astype(f"M8[{unit}]").astype(np.int64)
+    of_numpy, first, levels = CALENDAR[unit]
+    counted = dates.astype(f"M8[{of_numpy}]").astype(np.int64)
     return np.where(np.isnat(dates), -1, (counted + first) % len(levels))
 
 
 def calendar_levels(dates):
-    """Find the levels of each part of the calendar that dates have."""
+    """Find the levels of each unit of the calendar that dates have."""
     return {
-        part: frozenset(
-            levels[code] for code in np.unique(calendar_codes(dates, part)) if code >= 0
+        unit: frozenset(
+            levels[code] for code in np.unique(calendar_codes(dates, unit)) if code >= 0
         )
-        for part, (_, _, levels) in CALENDAR.items()
+        for unit, (_, _, levels) in CALENDAR.items()
     }
 
 

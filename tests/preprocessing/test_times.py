@@ -45,7 +45,7 @@ def names_of(encoder):
 # What the conditions mean
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     st.lists(
         st.none() | st.datetimes(datetime(1, 1, 3), datetime(9999, 12, 29)), min_size=3
@@ -218,7 +218,7 @@ def test_a_batch_without_a_known_value_has_no_type():
 # Back to dates
 
 
-@settings(max_examples=10)
+@settings(max_examples=4)
 @given(st.integers(0, 10**6), st.integers(2, 6), st.booleans(), st.booleans())
 def test_decoded_dates_satisfy_the_same_conditions(seed, n_bins, complement, is_zoned):
     X = frame(60, seed)[["when", "wait"]]
