@@ -179,8 +179,9 @@ class IncrementalClassifier(TableScoreMixin, ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,), default=None
             Class labels. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Finite weights of at least 0. The class says what a weight does; a sample of
-            weight 0 is left out. None: 1.
+            Finite weights of at least 0. The class says what a weight does. Where their
+            mean is below 1, they are divided by it. A sample of weight 0 is left out.
+            None: 1.
 
         Returns
         -------
@@ -210,7 +211,8 @@ class IncrementalClassifier(TableScoreMixin, ClassifierMixin, BaseEstimator):
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur. Required in the first call.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights, as for ``fit``.
+            Weights, used as they are: the mean of a part is not that of the stream, so
+            small weights are not divided by it. Give weights with a mean of about 1.
 
         Returns
         -------

@@ -245,8 +245,9 @@ class QueryByCommittee(
         classes : array-like of shape (n_classes,), default=None
             All labels that an oracle can return. None: those that occur.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the labels in training. They do not affect the choice of
-            samples, except that samples of weight 0 are not queried.
+            Weights of the labels in training. Where their mean is below 1, they are
+            divided by it. They do not affect the choice of samples, except that samples
+            of weight 0 are not queried.
 
         Returns
         -------
@@ -416,7 +417,7 @@ class QueryByCommittee(
             Their labels; None or NaN if a label is not known. Such a sample is skipped:
             it is not queried again. New classes may occur at any time.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the labels in training.
+            Weights of the labels in training, used as they are.
 
         Returns
         -------

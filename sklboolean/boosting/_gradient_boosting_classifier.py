@@ -145,8 +145,8 @@ class BooleanGradientBoostingClassifier(
         y : array-like of shape (n_samples,), default=None
             Labels of two classes or more. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weight of the loss of each sample. Weights whose mean is below 1 are divided
-            by it. None: 1.
+            Numbers of copies of the samples, at least 0. Where their mean is below 1,
+            they are divided by it. None: 1.
 
         Returns
         -------

@@ -126,8 +126,8 @@ default="squared_error"
             Targets; at least 0, and not all 0, for ``loss="poisson"``. None: those of a
             `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weight of the loss of each sample. Weights whose mean is below 1 are divided
-            by it. None: 1.
+            Numbers of copies of the samples, at least 0. Where their mean is below 1,
+            they are divided by it. None: 1.
 
         Returns
         -------

@@ -568,8 +568,9 @@ class OnlineBoostByMajority(
         y : array-like of shape (n_samples,)
             Labels of two classes or more.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Factors of the weights of updates, finite and at least 0. Samples of weight
-            0 are left out. None: 1.
+            Factors of the weights of updates, finite and at least 0. Where their mean
+            is below 1, they are divided by it. Samples of weight 0 are left out.
+            None: 1.
 
         Returns
         -------
@@ -634,8 +635,9 @@ class OnlineBoostByMajority(
         classes : array-like of shape (n_classes,), default=None
             All labels that can occur; required in the first call.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Factors of the weights, finite and at least 0. With "reject" a sample is
-            shown an integer number of times, which on average is the product.
+            Factors of the weights, finite and at least 0, used as they are. With
+            "reject" a sample is shown an integer number of times, which on average is
+            the product.
 
         Returns
         -------

@@ -197,7 +197,8 @@ class BoostByMajorityRegressor(
         y : array-like of shape (n_samples,)
             Targets.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the samples, finite and at least 0. None: 1.
+            Numbers of copies of the samples, at least 0. Where their mean is below 1,
+            they are divided by it. None: 1.
 
         Returns
         -------

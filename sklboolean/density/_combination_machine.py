@@ -206,8 +206,8 @@ default="lbfgs"
         y : None, default=None
             Ignored.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the samples, at least 0. A sample of weight 2 counts as two
-            samples; not exactly so where bits are drawn.
+            Numbers of copies of the samples, at least 0; not exactly so where bits are
+            drawn. Where their mean is below 1, they are divided by it. None: 1.
 
         Returns
         -------

@@ -201,8 +201,8 @@ class DensityClassifier(
         y : array-like of shape (n_samples,), default=None
             Labels. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the samples, at least 0. A sample of weight 2 counts as two
-            samples. Weights whose mean is below 1 are divided by it.
+            Numbers of copies of the samples, at least 0. Where their mean is below 1,
+            they are divided by it. None: 1.
 
         Returns
         -------

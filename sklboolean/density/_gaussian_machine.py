@@ -415,8 +415,8 @@ class GaussianCombinationMachine(
         y : None, default=None
             Ignored.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weights of the samples, at least 0. A sample of weight 2 counts as two
-            samples.
+            Numbers of copies of the samples, at least 0. Where their mean is below 1,
+            they are divided by it. None: 1.
 
         Returns
         -------

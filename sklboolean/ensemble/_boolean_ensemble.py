@@ -202,7 +202,8 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
         y : array-like of shape (n_samples,)
             Labels of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights, at least 0. None: 1.
+            Numbers of copies of the samples, at least 0. Where their mean is below 1,
+            they are divided by it. None: 1.
 
         Returns
         -------
@@ -212,8 +213,7 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
         Raises
         ------
         ValueError
-            For invalid parameters and data, and if all samples of a class have weight
-            0. An earlier fit is kept.
+            For invalid parameters and data. An earlier fit is kept.
         """
         # The data are encoded once, so all models see the same bits. Each model is
         # fitted on the folds, which gives logits of held-out samples, and then on all

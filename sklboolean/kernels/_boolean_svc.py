@@ -329,8 +329,8 @@ class BooleanSVC(
         y : array-like of shape (n_samples,), default=None
             Labels of two or more classes. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), default=None
-            Factor of ``C`` for each sample, at least 0; with ``C="auto"`` divided by
-            their mean, without zeros, where it is below 1. None: 1.
+            Numbers of copies of the samples, at least 0, and so factors of ``C``. Where
+            their mean is below 1, they are divided by it. None: 1.
 
         Returns
         -------

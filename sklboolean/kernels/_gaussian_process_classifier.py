@@ -153,7 +153,8 @@ class BooleanGaussianProcessClassifier(
         y : array-like of shape (n_samples,), default=None
             Labels of two or more classes. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), default=None
-            Number of copies of each sample, at least 0. None: 1.
+            Numbers of copies of the samples, at least 0. Where their mean is below 1,
+            they are divided by it. None: 1.
 
         Returns
         -------

@@ -102,8 +102,8 @@ class BooleanGaussianProcessRegressor(TableScoreMixin, RegressorMixin, GaussianP
         y : array-like of shape (n_samples,), default=None
             Targets. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), default=None
-            Number of copies of each sample, at least 0. Where the mean weight, without
-            zeros, is below 1, weights are divided by it. None: 1.
+            Numbers of copies of the samples, at least 0. Where their mean is below 1,
+            they are divided by it. None: 1.
 
         Returns
         -------

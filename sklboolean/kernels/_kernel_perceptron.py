@@ -89,8 +89,8 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
         With three or more classes: train each class against the rest, or change the
         scores of the correct class and its strongest rival after a mistake.
     class_weight : dict, "balanced" or None, default=None
-        What an update of each class adds, rounded to a multiple of 2**-16. Set it if
-        mistakes on one class are more costly.
+        What an update of each class adds. Set it if mistakes on one class are more
+        costly.
     max_support : int or None, default=None
         Maximum number of support samples (for each class with "ovr" and three or more
         classes); beyond it a random one is removed. The mean is over the hypotheses
@@ -231,8 +231,9 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
             Labels of two or more classes. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Finite weights of at least 0. A weight, times the class weight, is what an
-            update with the sample adds. ``margin`` has the same unit: multiply weights
-            that sum to 1 by their number. A sample of weight 0 is left out. None: 1.
+            update with the sample adds. Where the mean of these products is below 1,
+            they are divided by it, since ``margin`` has the same unit. A sample of
+            weight 0 is left out. None: 1.
 
         Returns
         -------

@@ -147,8 +147,9 @@ class AveragedPerceptron(BaseOnlineLinear):
         y : array-like of shape (n_samples,), default=None
             Labels of two classes or more. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Finite factors on the updates with each sample, at least 0.
-            A sample of weight 0 is left out. None: 1.
+            Finite factors on the updates with each sample, at least 0. Where their
+            mean, times ``class_weight``, is below 1, they are divided by it. A sample
+            of weight 0 is left out. None: 1.
 
         Returns
         -------

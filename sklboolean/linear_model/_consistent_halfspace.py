@@ -140,7 +140,8 @@ class ConsistentHalfspace(
         y : array-like of shape (n_samples,)
             Labels of two classes.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Finite weights of at least 0. None: 1.
+            Numbers of copies of the samples, at least 0. Where their mean is below 1,
+            they are divided by it. None: 1.
 
         Returns
         -------

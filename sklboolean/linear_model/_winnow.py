@@ -175,9 +175,9 @@ class Winnow(BaseOnlineLinear):
         y : array-like of shape (n_samples,), default=None
             Labels of two classes or more. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Finite exponents of the factors of each sample's updates, at least 0.
-            Multiply weights that sum to 1 by their number: updates are too small
-            otherwise. A sample of weight 0 is left out. None: 1.
+            Finite exponents of the factors of each sample's updates, at least 0. Where
+            their mean, times ``class_weight``, is below 1, they are divided by it. A
+            sample of weight 0 is left out. None: 1.
 
         Returns
         -------

@@ -198,7 +198,8 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         y : array-like of shape (n_samples,), default=None
             Labels of two classes or more. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
-            Weight of the loss of each sample. None: 1.
+            Numbers of copies of the samples, at least 0. Where their mean is below 1,
+            they are divided by it. None: 1.
 
         Returns
         -------
@@ -208,8 +209,7 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
         Raises
         ------
         ValueError
-            For invalid parameters and data, and when all samples of a class have weight
-            0. An earlier fit is kept.
+            For invalid parameters and data. An earlier fit is kept.
         """
         y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):

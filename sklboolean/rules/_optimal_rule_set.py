@@ -165,8 +165,8 @@ class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
         y : array-like of shape (n_samples,), default=None
             Labels of two classes or more. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, at least 0: a sample of weight 2 counts as two.
-            None: 1.
+            Numbers of copies of the samples, at least 0. Where their mean is below 1,
+            they are divided by it. None: 1.
 
         Returns
         -------

@@ -257,3 +257,24 @@ def test_a_stream_has_no_balanced_weights(model):
     with pytest.raises(ValueError, match="use fit, or a dict of weights"):
         model.partial_fit(np.eye(2), [0, 1], classes=[0, 1])
     assert not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize("model", PARTITIONED, ids=str)
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 0.02, 1: 0.3}])
+def test_the_mean_weight_is_that_of_all_partitions(model, class_weight):
+    X, y, rng = problem()
+    weights = rng.random(150) * np.where(np.arange(150) < 60, 1e-3, 1e-2)
+    factors = class_weight or {0: 1.0, 1: 1.0}
+    if class_weight == "balanced":
+        totals = np.bincount(y, weights)
+        factors = weights.sum() / (2 * totals)
+    products = weights * np.where(y == 1, factors[1], factors[0])
+    model = clone(model).set_params(random_state=0)
+
+    def fit(weights, class_weight):
+        parts = [(X[k], y[k], weights[k]) for k in (slice(60), slice(60, None))]
+        return clone(model).set_params(class_weight=class_weight).fit_partitions(parts)
+
+    one, other = fit(weights, class_weight), fit(products / products.mean(), None)
+    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-8)
+    np.testing.assert_allclose(one.intercept_, other.intercept_, rtol=1e-8)
