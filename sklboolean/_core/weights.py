@@ -101,6 +101,11 @@ def checked_weights(sample_weight, n_samples, factors=1.0, *, scaled=True):
             f"{what} has a sum of {total:g}; it must be below 2**53, so that float64 "
             "can count copies. Divide sample_weight by its mean."
         )
+    if not scaled and total < 1e-300:
+        raise ValueError(
+            f"sample_weight has a sum of {total:g}, and is used as it is; it must be "
+            "at least 1e-300. Divide sample_weight by its mean."
+        )
     return relative_weights(weights) if scaled else weights
 
 

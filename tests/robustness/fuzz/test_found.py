@@ -111,7 +111,7 @@ def test_weights_without_a_finite_sum_are_refused_on_line():
     weights = np.full(4, 1e308)
     for base in [None, BernoulliNB()]:
         estimator = OnlineBoostByMajority(base, n_estimators=3).fit(X, Y)
-        with pytest.raises(ValueError, match="must have a finite sum"):
+        with pytest.raises(ValueError, match=r"sum of inf; it must be below 2\*\*53"):
             estimator.partial_fit(X, Y, sample_weight=weights)
 
 
@@ -125,22 +125,21 @@ DENSITIES = [
 
 @pytest.mark.parametrize("model", DENSITIES, ids=str)
 @pytest.mark.parametrize(
-    ("weight", "demand"),
-    [(1e308, "finite"), (3e307, "finite"), (5e-324, "at least 1e-300")],
+    ("weight", "demand"), [(1e308, r"below 2\*\*53"), (5e-324, "at least 1e-300")]
 )
 def test_weights_of_densities_have_a_sum_that_can_be_used(model, weight, demand):
     model = clone(model)
-    learnings = [model.fit]
+    learnings = [model.fit] if weight > 1 else []
     if hasattr(model, "partial_fit"):
         learnings.append(model.partial_fit)
     for learn in learnings:
-        with pytest.raises(ValueError, match=f"must have a .*{demand}"):
+        with pytest.raises(ValueError, match=f"sample_weight has a sum .*{demand}"):
             learn(X, sample_weight=np.full(4, weight))
         assert set(vars(model)) == set(model.get_params())
 
 
 @pytest.mark.parametrize("model", DENSITIES, ids=str)
-@pytest.mark.parametrize("weight", [4e306, 1e-300])
+@pytest.mark.parametrize("weight", [1e15, 5e-324])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_weights_of_densities_may_be_huge_or_tiny(model, weight):
     model = clone(model).fit(X, sample_weight=np.full(4, weight))
@@ -357,7 +356,7 @@ def test_intercept_of_none_is_no_intercept():
 def test_weights_of_an_infinite_sum_have_no_box():
     for options in [{}, {"class_weight": {0: 1.0, 1: 1e300}}]:
         weights = np.full(4, 1e308 if not options else 1e10)
-        with pytest.raises(ValueError, match="sample_weight must have a finite sum"):
+        with pytest.raises(ValueError, match=r"sample_weight.* sum .* below 2\*\*53"):
             BooleanSVC(**options).fit(X, Y, weights)
 
 
