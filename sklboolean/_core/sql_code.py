@@ -17,6 +17,7 @@
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from operator import methodcaller
 
 import numpy as np
@@ -340,27 +341,30 @@ class SqlSum:
     def _summand(self, term, weight):
         weight = sql_number(weight)
         # A linear model of numbers: a column times its weight; NULL counts as 0.
-        if self.formula.takes_numbers:
-            [(feature, _)] = term
-            if (column := self.features.number(feature)) is not None:
-                return f"{weight} * COALESCE({column}, 0)"
+        if (column := self._number(term)) is not None:
+            return f"{weight} * COALESCE({column}, 0)"
         return (
             f"CASE WHEN {self.features.conjunction(term)} THEN {weight} ELSE 0.0e0 END"
         )
 
-    def _sum(self, output):
-        formula, as_float = self.formula, self.features.dialect.as_float
-        summands = [as_float(sql_number(formula.intercepts[output]))]
-        summands += [self._summand(*pair) for pair in formula.used_weights(output)]
-        code = grouped_sum(summands, "\n  + ")
-        if formula.divisors is None:
-            return code
-        return f"({code}) / {sql_number(formula.divisors[output])}"
+    def _number(self, term):
+        """Write the number of a linear model that a term is; None for a condition."""
+        return self.features.number(term[0][0]) if self.formula.takes_numbers else None
+
+    def _sum(self, intercept, weights):
+        terms, used = self.formula.terms, np.flatnonzero(weights)
+        summands = [self.features.dialect.as_float(sql_number(intercept))]
+        summands += [self._summand(terms[k], weights[k]) for k in used]
+        return grouped_sum(summands, "\n  + ")
 
     def scores(self):
         """Write the scores; they repeat the sums, since SQL has no variables."""
         formula = self.formula
-        sums = [self._sum(output) for output in range(len(formula.weights))]
+        pairs = zip(formula.intercepts, formula.weights, strict=True)
+        sums = [self._sum(*pair) for pair in pairs]
+        if formula.divisors is not None:
+            pairs = zip(sums, map(sql_number, formula.divisors), strict=True)
+            sums = [f"({code}) / {n_votes}" for code, n_votes in pairs]
         if formula.games is None:
             return sums
         n_others, shares = len(formula.classes) - 1, []
@@ -383,7 +387,7 @@ class SqlSum:
         The scores of K > 2 labels are repeated about K * K / 2 times.
         """
         if self.formula.classes is None:
-            return self._sum(0)
+            return self.scores()[0]
         labels = [self.features.dialect.value(each) for each in self.formula.classes]
         scores = self.scores()
         if len(labels) == 2:
@@ -400,31 +404,35 @@ class SqlSum:
         return " ".join(["CASE", *lines, f"ELSE {labels[-1]} END"])
 
     def probabilities(self):
-        """Write the sigmoid or softmax."""
-        slope, scores = sql_number(self.formula.slope), self.scores()
-        if len(scores) == 1:
-            # The softmax as 1 / (1 + sum of exp of differences): no overflow to NaN.
-            powers = [[f"{slope} * ({scores[0]})"], [f"-{slope} * ({scores[0]})"]]
-        else:
-            powers = [
-                [
-                    f"{slope} * (({other}) - ({score}))"
-                    for j, other in enumerate(scores)
-                    if j != k
-                ]
-                for k, score in enumerate(scores)
-            ]
-        return [
-            f"1.0e0 / (1.0e0 + {' + '.join(map(self._exp, of_class))})"
-            for of_class in powers
-        ]
+        """Write the softmax, as 1 / (1 + sum of exp of differences of scores)."""
+        formula, scores = self.formula, self.scores()
+        weights, intercepts = formula.scaled()
+        sums = np.column_stack([intercepts, weights])
+        sums = sums if len(sums) > 1 else np.vstack([0 * sums, sums])
 
-    def _exp(self, power):
-        """Write the exponential of a power, which is cut where it may be too large."""
+        def power(j, k):
+            if formula.games is not None:
+                return self._exp(f"{scores[j]} - {scores[k]}")
+            difference = sums[j] - sums[k]  # is one sum, which is shorter than two
+            return self._exp(self._sum(difference[0], difference[1:]))
+
+        classes = range(len(formula.classes))
+        powers = [[power(j, k) for j in classes if j != k] for k in classes]
+        return [f"1.0e0 / (1.0e0 + {' + '.join(of_class)})" for of_class in powers]
+
+    @cached_property
+    def _is_bounded(self):
+        """Whether no difference of scores is so large that EXP fails."""
         formula = self.formula
         weights, intercepts = formula.scaled()
         largest = (np.abs(weights).sum(axis=1) + np.abs(intercepts)).max()
-        if 2 * formula.slope * largest < LARGEST_POWER and not formula.takes_numbers:
+        has_numbers = any(self._number(term) is not None for term in formula.terms)
+        return 2 * formula.slope * largest < LARGEST_POWER and not has_numbers
+
+    def _exp(self, difference):
+        """Write the exponential of a difference of scores times the slope."""
+        power = f"{sql_number(self.formula.slope)} * ({difference})"
+        if self._is_bounded:
             return f"EXP({power})"
         high = f"{LARGEST_POWER}.0e0"
         return (
