@@ -29,7 +29,7 @@ class BooleanGradientBoostingClassifier(
 
     Parameters
     ----------
-    learning_rate : float, default=0.05
+    learning_rate : float, default=0.1
         Factor of the values of the leaves, above 0.
     max_iter : int, default=1000
         Maximum number of trees, of more than two classes for each class.
@@ -114,7 +114,7 @@ class BooleanGradientBoostingClassifier(
     """
 
     def __init__(
-        self, learning_rate=0.05, *, max_iter=1000, max_leaf_nodes=10,
+        self, learning_rate=0.1, *, max_iter=1000, max_leaf_nodes=10,
         min_samples_leaf=10, l2_regularization=5.0, max_features=0.2,
         n_iter_no_change=30, validation_fraction=0.15, monotonic_cst=None,
         class_weight=None, binarize=0.0, random_state=None, n_jobs=None, verbose=0,

@@ -30,7 +30,7 @@ default="squared_error"
         0, whose logarithm is the sum. "quantile": the pinball loss at ``quantile``.
     quantile : float, default=0.5
         Level of the quantile, above 0 and below 1; for ``loss="quantile"``.
-    learning_rate : float, default=0.05
+    learning_rate : float, default=0.1
         Factor of the values of the leaves, above 0.
     max_iter : int, default=1000
         Maximum number of trees.
@@ -93,7 +93,7 @@ default="squared_error"
     """
 
     def __init__(
-        self, loss="squared_error", *, quantile=0.5, learning_rate=0.05, max_iter=1000,
+        self, loss="squared_error", *, quantile=0.5, learning_rate=0.1, max_iter=1000,
         max_leaf_nodes=10, min_samples_leaf=10, l2_regularization=5.0, max_features=0.2,
         n_iter_no_change=30, validation_fraction=0.15, monotonic_cst=None, binarize=0.0,
         random_state=None, n_jobs=None, verbose=0,

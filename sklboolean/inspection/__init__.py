@@ -13,6 +13,7 @@ from sklboolean.inspection._curves import (
     QueryCurveDisplay,
     RobustnessDisplay,
 )
+from sklboolean.inspection._distillation import Distillation, distill
 from sklboolean.inspection._explanations import Explanation, ExplanationDisplay, explain
 from sklboolean.inspection._label_quality import label_quality
 from sklboolean.inspection._model_page import model_page
@@ -22,9 +23,9 @@ from sklboolean.inspection._top_features import TopFeaturesDisplay, top_features
 from sklboolean.inspection._weights import CompletionDisplay, WeightsDisplay
 
 __all__ = ["BoostingCurveDisplay", "CompletionDisplay", "Counterfactuals"]
-__all__ += ["DependenceDisplay", "Explanation", "ExplanationDisplay"]
+__all__ += ["DependenceDisplay", "Distillation", "Explanation", "ExplanationDisplay"]
 __all__ += ["MistakeCurveDisplay", "PotentialDisplay", "QueryCurveDisplay"]
 __all__ += ["RobustnessDisplay", "RuleDisplay", "ShapleyDisplay", "ShapleyValues"]
-__all__ += ["TopFeaturesDisplay", "WeightsDisplay", "counterfactuals", "explain"]
-__all__ += ["label_quality", "model_page", "robustness", "shapley_values"]
+__all__ += ["TopFeaturesDisplay", "WeightsDisplay", "counterfactuals", "distill"]
+__all__ += ["explain", "label_quality", "model_page", "robustness", "shapley_values"]
 __all__ += ["top_features"]

@@ -62,7 +62,7 @@ def check_conjunctions(model, formula):
             f"conjunctions that could be shown. estimator must be {MODELS}, or a "
             "KernelPerceptron or BooleanSVC whose kernel is not normalized and weighs "
             "at most 10,000 conjunctions. Of others, explain and extract_dnf show the "
-            "parts."
+            "parts, and distill fits a formula to any model."
         )
     return formula
 

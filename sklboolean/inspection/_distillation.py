@@ -1,0 +1,273 @@
+"""A formula in the place of any fitted model: one that predicts nearly the same."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.metrics import accuracy_score, log_loss, r2_score
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from sklboolean._core.calibration import predicted_codes
+from sklboolean._core.damage import labels_of
+from sklboolean._core.exports import ExportMixin
+from sklboolean._core.formula import WeightedSum, class_labels, formula_of
+from sklboolean._core.validation import check_labelled
+from sklboolean.inspection._figure import take_samples
+from sklboolean.preprocessing import BooleanEncoder
+from sklboolean.rules import ConjunctionRegressor
+
+# Probabilities below it have no log-odds.
+LEAST_PROBABILITY = 1e-6
+
+
+class LogOddsClassifier(ClassifierMixin, ExportMixin, BaseEstimator):
+    """A classifier whose log-odds fitted regressors predict; `distill` makes it.
+
+    Parameters
+    ----------
+    regressors : list of fitted regressors
+        One for two classes, otherwise one for the score of each class.
+    classes : ndarray of shape (n_classes,)
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    """
+
+    def __init__(self, regressors, classes):
+        self.regressors = regressors
+        self.classes = classes
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def fit(self, X, y) -> "LogOddsClassifier":
+        """Do nothing: the regressors are fitted."""
+        return self
+
+    @property
+    def classes_(self):
+        """The class labels."""
+        return self.classes
+
+    @property
+    def n_features_in_(self):
+        """The number of features."""
+        return self.regressors[0].n_features_in_
+
+    def _scores(self, X):
+        return np.column_stack([model.predict(X) for model in self.regressors])
+
+    def decision_function(self, X) -> np.ndarray:
+        """Compute the log-odds of the second class, or a score for each of more."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Estimate the probability of each class."""
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return np.hstack([expit(-scores), expit(scores)])
+        return softmax(scores, axis=1)
+
+    def predict(self, X) -> np.ndarray:
+        """Predict the most probable label."""
+        return labels_of(self.classes_, predicted_codes(self._scores(X)))
+
+    def _formula(self):
+        formulas = [formula_of(model) for model in self.regressors]
+        if not all(isinstance(formula, WeightedSum) for formula in formulas):
+            return None
+        terms = list(dict.fromkeys(term for each in formulas for term in each.terms))
+        number_of = {term: number for number, term in enumerate(terms)}
+        weights = np.zeros((len(formulas), len(terms)))
+        for of_output, formula in zip(weights, formulas, strict=True):
+            numbers = [number_of[term] for term in formula.terms]
+            of_output[numbers] = formula.weights[0]
+        intercepts = np.array([formula.intercepts[0] for formula in formulas])
+        return WeightedSum(
+            formulas[0].columns, terms, weights, intercepts, class_labels(self)
+        )
+
+
+@dataclass(frozen=True)
+class Distillation:
+    """A model that stands for another one, and what is lost.
+
+    Attributes
+    ----------
+    model : Pipeline or estimator
+        The fitted stand-in. Its last step has ``to_sql``, ``to_text`` and the other
+        exports; `explain`, `counterfactuals` and `model_page` take the whole.
+    losses : dict of str to (float, float)
+        On the held-out samples, of the model that was distilled and of the stand-in:
+        "log-loss" and "accuracy", or "R2" of a regressor, if labels were given.
+    r2 : float
+        R2 of the stand-in's log-odds, or predictions, for those of the model.
+    agreement : float or None
+        Share of the held-out samples with the same predicted label.
+    n_held_out : int
+    """
+
+    model: object
+    losses: dict
+    r2: float
+    agreement: float | None
+    n_held_out: int
+
+    def __str__(self):
+        lines = [f"on {self.n_held_out} samples that the stand-in did not see:"]
+        what = "predictions" if self.agreement is None else "log-odds"
+        lines.append(f"R2 of the {what} {self.r2:.3f}")
+        if self.agreement is not None:
+            lines.append(f"same label for {self.agreement:.1%}")
+        for name, (before, after) in self.losses.items():
+            lines.append(f"{name} {before:.4f}, of the stand-in {after:.4f}")
+        return "\n".join(lines)
+
+
+def distill(
+    model, X, y=None, *, into=None, test_size=0.25, random_state=None
+) -> Distillation:
+    """Fit a model that can be read and exported to the outputs of any other one.
+
+    Use it where a model is no formula: an ensemble with a Gaussian process, or a model
+    of another package. The stand-in learns the log-odds of a classifier, or the
+    predictions of a regressor, on all samples but a part that measures what is lost.
+
+    Parameters
+    ----------
+    model : fitted classifier with ``predict_proba``, or regressor
+        Of any package.
+    X : {data frame, array-like, sparse matrix} of shape (n_samples, n_features)
+        Samples as the model takes them. They need no labels, so more of them than
+        there were in training are welcome.
+    y : array-like of shape (n_samples,), default=None
+        Their labels or targets, for the losses of both models. The losses are fair if
+        the model was not trained on these samples.
+    into : regressor, pipeline that ends with one, or None, default=None
+        What is fitted. Where its ``fit`` takes ``sample_weight``, samples count by the
+        standard deviation of the label, so that log-odds far from 0 matter less.
+        None: ``ConjunctionRegressor()``, behind a `BooleanEncoder` unless X is sparse.
+    test_size : float, default=0.25
+        Share of the samples that measures what is lost.
+    random_state : int, RandomState instance or None, default=None
+        Draws these samples.
+
+    Returns
+    -------
+    distillation : Distillation
+        ``print`` says what is lost; ``distillation.model`` is the stand-in.
+
+    Raises
+    ------
+    ValueError
+        If ``into`` is no regressor, the model has no probabilities, or the lengths of
+        X and y differ.
+
+    See Also
+    --------
+    sklboolean.rules.extract_dnf : Rules with the labels of a model of two classes.
+
+    References
+    ----------
+    G. Hinton, O. Vinyals, J. Dean. "Distilling the Knowledge in a Neural Network".
+    arXiv:1503.02531, 2015, section 2.1 (matching logits).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from sklboolean.inspection import distill
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(random_state=0).fit(X[:400], y[:400])
+    >>> distillation = distill(forest, X[400:], y[400:], random_state=0)
+    >>> distillation.agreement > 0.9
+    True
+    >>> distillation.model[-1].to_sql()[:4]
+    'CASE'
+    """
+    check_is_fitted(model)
+    if into is None:
+        into = ConjunctionRegressor()
+        into = into if hasattr(X, "tocsr") else make_pipeline(BooleanEncoder(), into)
+    if is_classifier(into) or not hasattr(into, "fit"):
+        raise ValueError(
+            "into must be a regressor, or a pipeline that ends with one: it learns "
+            f"log-odds, which are numbers; got {into!r}."
+        )
+    check_labelled(y)
+    targets, weights = _outputs(model, X)
+    if y is not None and len(y) != len(targets):
+        raise ValueError(
+            f"X has {len(targets)} samples and y has {len(y)}: give a label for each."
+        )
+    train, test = train_test_split(
+        np.arange(len(targets)), test_size=test_size, random_state=random_state
+    )
+    train, test = np.sort(train), np.sort(test)
+    of_train = None if weights is None else weights[train]
+    stand_in = _fit(into, take_samples(X, train), targets[train], of_train, model)
+    X_test = take_samples(X, test)
+    found, _ = _outputs(stand_in, X_test)
+    labels = None if y is None else np.asarray(y)[test]
+    agreement = None
+    if is_classifier(model):
+        same = np.asarray(model.predict(X_test)) == stand_in.predict(X_test)
+        agreement = float(np.mean(same))
+    return Distillation(
+        stand_in, {} if y is None else _losses(model, stand_in, X_test, labels),
+        float(r2_score(targets[test], found)), agreement, len(test),
+    )  # fmt: skip
+
+
+def _outputs(model, X):
+    """Compute log-odds with the weights of samples, or predictions."""
+    if not is_classifier(model):
+        return np.asarray(model.predict(X), dtype=np.float64)[:, None], None
+    if not hasattr(model, "predict_proba"):
+        raise ValueError(
+            f"{type(model).__name__} has no predict_proba. Calibrate it first, for "
+            "example with CalibratedClassifierCV."
+        )
+    probabilities = np.maximum(model.predict_proba(X), LEAST_PROBABILITY)
+    logs = np.log(probabilities)
+    weights = np.sqrt(1 - (probabilities**2).sum(axis=1).clip(max=1.0))
+    if logs.shape[1] == 2:
+        return logs[:, [1]] - logs[:, [0]], weights
+    return logs - logs.mean(axis=1, keepdims=True), weights
+
+
+def _fit(into, X, targets, weights, model):
+    """Fit a regressor for each output, behind the transformers of a pipeline."""
+    steps, last, bits = [], into, X
+    if isinstance(into, Pipeline):
+        steps, last = clone(into[:-1]).steps, into[-1]
+        bits = Pipeline(steps).fit_transform(X, targets[:, 0])
+    regressors = []
+    for target in targets.T:
+        regressor = clone(last)
+        takes_weights = weights is not None and has_fit_parameter(last, "sample_weight")
+        given = {"sample_weight": weights} if takes_weights else {}
+        regressors.append(regressor.fit(bits, target, **given))
+    student = regressors[0]
+    if is_classifier(model):
+        student = LogOddsClassifier(regressors, np.asarray(model.classes_))
+    return Pipeline([*steps, ("stand_in", student)]) if steps else student
+
+
+def _losses(model, stand_in, X, y):
+    """Compute the losses of both models on labelled samples."""
+    both = model, stand_in
+    if not is_classifier(model):
+        return {"R2": tuple(float(r2_score(y, each.predict(X))) for each in both)}
+    classes = model.classes_
+    return {
+        "log-loss": tuple(
+            float(log_loss(y, each.predict_proba(X), labels=classes)) for each in both
+        ),
+        "accuracy": tuple(float(accuracy_score(y, each.predict(X))) for each in both),
+    }
