@@ -35,6 +35,7 @@ from sklboolean.io._sources import (
     BATCH_SIZE,
     as_frame,
     can_be_read_again,
+    column_names,
     open_batches,
     select_columns,
 )
@@ -195,8 +196,7 @@ class BitTable(PackedBits):
         n_last = self.n_features % 64  # bits of the last word; the others are 0
         if n_last and np.bitwise_or.reduce(self._words()[:, -1]) >> np.uint64(n_last):
             raise self._damage("its words are damaged")
-        if "y" in self._parts:
-            self._check_labels(self._part("y"))
+        self._read_labels(slice(0))  # checks them
 
     def _map(self):
         """Map the file anew: what is read leaves memory with the array."""
@@ -490,7 +490,7 @@ class _Writer:
 
     def _features(self, X):
         """Return the features of a batch as an array, and their names."""
-        names = getattr(X, "column_names", getattr(X, "columns", None))
+        names = column_names(X)
         if self.encoder is not None:
             X = select_columns(X, getattr(self.encoder, "feature_names_in_", None))
             X, names = self.encoder.transform(X), self.encoder.get_feature_names_out()

@@ -115,7 +115,6 @@ def predict_to_parquet(
                 for first in range(0, _count_samples(X), batch_size):
                     samples = slice(first, first + batch_size)
                     columns = _predict(model, take_samples(X, samples))
-                    _check_names(copied, columns)
                     of_data = {name: kept[samples] for name, kept in copied.items()}
                     table = pyarrow.table(of_data | columns)
                     if writer is None:
@@ -144,6 +143,14 @@ def _check_arguments(model, source, keep):
         raise ValueError(
             "keep needs a source with columns, but a table of bits has none. Pass the "
             "data from which it was made."
+        )
+    predicted = {"prediction"}
+    if hasattr(model, "predict_proba"):
+        predicted |= {f"proba_{label}" for label in model.classes_}
+    for name in predicted.intersection(keep):
+        raise ValueError(
+            f"keep: {name!r} is a column that is predicted. Rename the column of the "
+            "data, or do not keep it."
         )
 
 
@@ -195,15 +202,6 @@ def _with_types(table, schema):
                     f"the batches before ({error}). Give it one type in all batches."
                 ) from error
     return table
-
-
-def _check_names(kept, predicted):
-    """Refuse to keep a column that has the name of a predicted one."""
-    for name in predicted.keys() & kept.keys():
-        raise ValueError(
-            f"keep: {name!r} is a column that is predicted. Rename the column of the "
-            "data, or do not keep it."
-        )
 
 
 def _count_samples(X):

@@ -269,12 +269,17 @@ def _read_parquet(store, path, batch_size):
         yield from file.iter_batches(batch_size)
 
 
+def column_names(X):
+    """List the names of the columns of a frame or table; None for an array."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    return None if names is None else [*names]
+
+
 def select_columns(X, names):
     """Take the columns that a model knows by name; what it misses is its error."""
-    present = getattr(X, "column_names", getattr(X, "columns", None))
+    present = column_names(X)
     if names is None or present is None:
         return X
-    present = [*present]
     known = [name for name in names if name in present]
     if not known or known == present:
         return X
@@ -330,13 +335,10 @@ def split_column(X, name):
 
 def take_column(X, name, purpose):
     """Take one column out of a frame or table."""
-    names = X.column_names if hasattr(X, "column_names") else getattr(X, "columns", ())
-    if name not in list(names):
+    names = column_names(X) or []
+    if name not in names:
         raise ValueError(
-            f"The data have no column {name!r} {purpose}. They have {list(names)}."
+            f"The data have no column {name!r} {purpose}. They have {names}."
         )
-    if hasattr(X, "iloc"):
-        return X.drop(columns=name), X[name]
-    if hasattr(X, "get_columns"):
-        return X.drop(name), X[name]
-    return X.drop_columns([name]), X.column(name)
+    others = X.drop(columns=name) if hasattr(X, "iloc") else X.drop([name])
+    return others, X[name]
