@@ -194,16 +194,17 @@ def load(partition):
 
 
 def load_table(partition):
-    """Load X, with or without labels and weights that are not used."""
-    X = load(partition)
-    X = X[0] if isinstance(X, tuple) else X
+    """Load X, and labels and weights, None where there are none."""
+    loaded = load(partition)
+    loaded = loaded if isinstance(loaded, tuple) else (loaded,)
+    X, y, sample_weight = (*loaded, None, None)[:3]
     is_lazy = hasattr(type(X), "collect_schema") and not hasattr(X, "get_columns")
     if isinstance(X, str) or is_lazy or not hasattr(X, "__len__"):
         raise ValueError(
             f"X is a {type(X).__name__}, which is no table. Give tables, or callables "
             "that load them."
         )
-    return X
+    return X, y, sample_weight
 
 
 def load_partition(*source):

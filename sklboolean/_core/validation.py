@@ -517,11 +517,21 @@ def take_samples(X, samples):
     return (X if hasattr(X, "shape") else np.asarray(X))[samples]
 
 
-def warn_user(message, category=UserWarning):
-    """Warn at the line of the user's code that called the package."""
+def warn_user(message, category=UserWarning, *, in_folds=True):
+    """Warn at the line of the user's code that called the package.
+
+    ``in_folds=False`` is silent inside a cross-validation of scikit-learn, whose folds
+    may be odd where the data are not.
+    """
     # Go up to the first frame that is not in one of these packages.
     frame, level = sys._getframe(1), 2
     inner = ("sklboolean", "sklearn", "joblib", "contextlib")
-    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in inner:
+    folds = "sklearn.model_selection", "sklearn.calibration"
+    while frame.f_back:
+        name = frame.f_globals.get("__name__", "")
+        if name.split(".")[0] not in inner:
+            break
+        if not in_folds and name.startswith(folds):
+            return
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)

@@ -33,8 +33,10 @@ class FrameBits:
 
     @staticmethod
     def fit_encoder(encoder, X):
-        """Fit a copy of an encoder, or the default one, that leaves gaps open."""
-        encoder = BooleanEncoder() if encoder is None else clone(encoder)
+        """Fit a copy of an encoder, or one of 8 bins, that leaves gaps open."""
+        encoder = BooleanEncoder(n_bins=8) if encoder is None else clone(encoder)
+        if encoder.min_frequency == "auto":  # every known value may be filled in
+            encoder.set_params(min_frequency=None)
         encoder.set_params(missing="propagate", complement=False, sparse_output=False)
         encoder.set_output(transform="default").fit(X)
         refuse_by_type(encoder._formula(), "density models do not read")

@@ -91,7 +91,7 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
         so many of them are below the threshold.
     encoder : BooleanEncoder or None, default=None
         Set its ``n_bins``, ``kinds`` or ``max_categories``. Its ``missing`` and
-        ``complement`` are set to "propagate" and False. None: ``BooleanEncoder()`` for
+        ``complement`` are set to "propagate" and False. None: one with ``n_bins=8`` for
         data frames, if the model has ``feature_groups``; other data are the features.
 
     Attributes

@@ -31,6 +31,8 @@ from sklboolean.rules import ConjunctionLogisticRegression
 # Samples of two classes, and of more. Of more samples a quarter is held out once.
 MOST_FOR_FOLDS, MOST_OF_CLASSES = 1000, 500
 MOST_FOR_TRIPLES = 128  # features; the number of triples grows with their cube
+# Models that learn from columns, whose cost does not grow with bins, and their bins.
+FINE_MODELS, N_FINE_BINS = (BooleanGaussianProcessClassifier,), 32
 
 
 def check_pairs(estimators):
@@ -62,6 +64,16 @@ def pad(shares, known_classes, classes):
     padded = np.zeros((len(shares), len(classes)))
     padded[:, np.searchsorted(classes, known_classes)] = shares
     return padded
+
+
+def without(X, is_left_out):
+    """Set some columns of a sparse Boolean matrix to 0; their names stay."""
+    left = X.copy()
+    left.data = np.where(is_left_out[left.indices], 0, left.data).astype(X.dtype)
+    left.eliminate_zeros()
+    if isinstance(X, NamedCsr):
+        left.feature_names = X.feature_names
+    return left
 
 
 def fit_member(model, X, labels, classes, weights, folds, seed):
@@ -112,7 +124,8 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
         "process", the three above.
     encoder : BooleanEncoder or None, default=None
         Encodes the data, with ``sparse_output=True``. None: ``BooleanEncoder()``.
-        Sparse X must be Boolean and is not encoded.
+        Gaussian processes also get the thresholds of 32 quantiles, if its ``n_bins`` is
+        "auto". Sparse X must be Boolean and is not encoded.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds and of the models.
     n_jobs : int or None, default=None
@@ -220,21 +233,23 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
         # samples. The weights of the logits minimize the held-out log-loss.
         with restore_on_error(self):
             check_n_jobs(self.n_jobs)
-            X, y = self._encode_training_data(X, y, sample_weight)
+            X, y, is_coarse = self._encode_training_data(X, y, sample_weight)
             self.classes_, codes = encode_classes(y)
             weights = labelled_weights(sample_weight, codes, self.classes_)
             used = np.flatnonzero(weights)
-            X, codes, weights = take(X, used), codes[used], weights[used]
+            fine, codes, weights = take(X, used), codes[used], weights[used]
+            X = without(fine, ~is_coarse)
             rng = check_random_state(self.random_state)
             folds = self._folds(codes, rng)
             # Seeds are drawn before tasks are sent, so the fit does not depend on their
             # order.
-            names, models = self._models(X, codes, weights, folds)
+            n_coarse = int(is_coarse.sum())
+            names, models = self._models(X, n_coarse, codes, weights, folds)
             used = None if sample_weight is None else weights
             members = Parallel(n_jobs=self.n_jobs)(
                 delayed(fit_member)(
                     model,
-                    X,
+                    fine if isinstance(model, FINE_MODELS) else X,
                     self.classes_[codes],
                     self.classes_,
                     used,
@@ -259,25 +274,41 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
         """Check the data, and encode all but sparse samples.
 
         Thresholds and levels are those of the samples with weight.
+
+        Returns
+        -------
+        bits : sparse matrix of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+        is_coarse : ndarray of shape (n_features,), dtype bool
+            The features that all models learn from.
         """
         if sparse.issparse(X):
             self.encoder_ = None
-            return validate_data_strict(self, X, y, accept_sparse="csr")
+            X, y = validate_data_strict(self, X, y, accept_sparse="csr")
+            return X, y, np.ones(X.shape[1], dtype=bool)
         encoder = BooleanEncoder() if self.encoder is None else clone(self.encoder)
         self.encoder_ = encoder.set_params(sparse_output=True)
         if sample_weight is None or y is None:
-            bits = self.encoder_.fit_transform(X, y)
+            data = X, y, None
         else:
-            shown = np.flatnonzero(check_sample_weight(sample_weight, len(y)))
-            self.encoder_.fit(take_samples(X, shown), take_samples(y, shown))
-            with catch_warnings(action="ignore"):  # of levels that are left out
-                bits = self.encoder_.transform(X)
+            weights = check_sample_weight(sample_weight, len(y))
+            shown = np.flatnonzero(weights)
+            data = take_samples(X, shown), take_samples(y, shown), weights[shown]
+        models = [] if self.estimators is None else check_pairs(self.estimators)
+        has_fine = not models or any(isinstance(m, FINE_MODELS) for _, m in models)
+        if has_fine and (encoder.n_bins, encoder.strategy) == ("auto", "quantile"):
+            is_coarse = encoder._fit_finely(*data, N_FINE_BINS)
+        else:
+            encoder.fit(*data)
+            is_coarse = np.ones(len(encoder.order_), dtype=bool)
+        with catch_warnings(action="ignore"):  # of levels that are left out
+            bits = encoder.transform(X)
         _, y = validate_data_strict(self, bits, y, accept_sparse="csr")
         del self.feature_names_in_
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.encoder_, name):
                 setattr(self, name, getattr(self.encoder_, name))
-        return bits, y
+        return bits, y, is_coarse
 
     def _encode(self, X):
         check_is_fitted(self)
@@ -301,14 +332,17 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
             )
         return [(np.setdiff1d(everything, test), test) for test in tests]
 
-    def _models(self, X, codes, weights, folds):
-        """List the names of the models, and the models."""
+    def _models(self, X, n_features, codes, weights, folds):
+        """List the names of the models, and the models.
+
+        ``n_features`` of the columns of X are not empty.
+        """
         if (codes == codes[0]).all():
             return ("prior",), (DummyClassifier(),)
         if self.estimators is not None:
             return zip(*check_pairs(self.estimators), strict=True)
         C = choose_ridge_C(X.astype(np.float64), codes, weights, folds)
-        longest = 3 if X.shape[1] <= MOST_FOR_TRIPLES else 2
+        longest = 3 if n_features <= MOST_FOR_TRIPLES else 2
         return (
             ("linear", "conjunctions", "process"),
             (

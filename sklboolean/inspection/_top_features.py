@@ -58,7 +58,7 @@ def top_features(model, n_features=10, *, feature_names=None, target=None) -> li
     >>> from sklboolean.inspection import top_features
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> top_features(make_pipeline(BooleanEncoder(), BooleanStump()).fit(X, y))
-    [('worst perimeter <= 108', 1.0)]
+    [('worst radius <= 16.83', 1.0)]
     """
     check_is_fitted(model)
     check_integer(n_features, "n_features", 1)

@@ -264,9 +264,10 @@ class BitTable(PackedBits):
             values, and words such as NA and null only in columns of numbers.
         encoder : transformer or None, default=None
             Makes the Boolean features, for example a `BooleanEncoder`. One that is not
-            fitted is fitted by ``fit_partitions`` in a pass of its own, so the source
-            must be one that can be read twice. A fitted one takes its columns by their
-            names, and others are left out. None: X holds numbers.
+            fitted is fitted by ``fit_partitions`` in a pass of its own, with labels and
+            weights, so the source must be one that can be read twice. A fitted one
+            takes its columns by their names, and others are left out. None: X holds
+            numbers.
         label, weight : str or None, default=None
             Columns of tables that hold labels and weights. Labels are text, Booleans or
             integers, or real numbers for regressors.
@@ -356,8 +357,8 @@ def fit_encoder(encoder, source, label, weight, batch_size, progress):
         )
 
     def read():
-        for X, _, _ in open_batches(source, label, weight, batch_size):
-            yield X
+        for batch in open_batches(source, label, weight, batch_size):
+            yield batch
             progress.step(lambda: "read")
 
     encoder.fit_partitions(read())

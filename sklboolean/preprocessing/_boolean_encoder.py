@@ -30,10 +30,15 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.damage import require
 from sklboolean._core.formula import Columns
 from sklboolean._core.formulas import check_input_names, feature_names_of
-from sklboolean._core.packed_partitions import PartitionsMixin, run_on_workers
+from sklboolean._core.packed_partitions import (
+    PartitionsMixin,
+    run_on_workers,
+    split_samples,
+)
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.partitions import (
     TableSchema,
+    has_no_weight,
     in_partitions,
     is_empty,
     load_table,
@@ -45,13 +50,12 @@ from sklboolean._core.validation import check_array_strict, has_fitted_names, wa
 from sklboolean.preprocessing._column_fitting import (
     ColumnFitter,
     check_by_column,
-    labelled_cuts,
-    warn_of_constants,
-    warn_of_levels,
 )
 from sklboolean.preprocessing._column_summary import ColumnSummary, add_partitions
+from sklboolean.preprocessing._column_warnings import warn_of_levels, warn_of_useless
 from sklboolean.preprocessing._derived_columns import decoded, encoder_code
 from sklboolean.preprocessing._encoded_columns import (
+    UnknownColumn,
     conditions_of_one,
     missing_message,
     sparse_conditions,
@@ -59,7 +63,6 @@ from sklboolean.preprocessing._encoded_columns import (
 )
 from sklboolean.preprocessing._enumeration import check_output_size
 from sklboolean.preprocessing._frames import (
-    BY_TYPE,
     PLAIN_VALUES,
     frame_like,
     is_frame,
@@ -70,14 +73,6 @@ from sklboolean.preprocessing._frames import (
 )
 from sklboolean.preprocessing._times import origins_of
 
-AT_ONCE = "strategy={!r} needs all samples at once, in fit. Set strategy='quantile'."
-
-
-def _counts_batches(encoder):
-    if encoder.strategy != "quantile":
-        raise AttributeError(AT_ONCE.format(encoder.strategy))
-    return True
-
 
 def _adds_batches(encoder):
     if hasattr(encoder, "_state") and not hasattr(encoder, "_summaries"):
@@ -85,7 +80,7 @@ def _adds_batches(encoder):
             "fit keeps no counts to which a batch could be added. Use partial_fit for "
             "all batches, beginning with a new encoder: sklearn.base.clone(encoder)."
         )
-    return _counts_batches(encoder)
+    return True
 
 
 class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
@@ -100,9 +95,12 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_bins : int, default=8
+    n_bins : int or "auto", default="auto"
         Maximum number of intervals of a column of numbers, at least 2. There is one
-        threshold less. Raise it where fine differences matter and samples are many.
+        threshold less. "auto": 8 quantiles, and strict cuts by the labels, if y holds
+        2 to 32 classes. Otherwise 16, and every value of columns of up to 32; see
+        Notes. Choose 32 or more for models that learn from columns, such as
+        `BooleanGaussianProcessRegressor`: their cost does not grow with it.
     strategy : {"quantile", "tree", "monotone"}, default="quantile"
         How thresholds are chosen. "quantile": intervals hold about equally many
         samples. "tree": those of a decision tree with ``n_bins`` leaves that predicts y
@@ -127,9 +125,13 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         numbers of these count as true above 0.5; only columns of type bool, and those
         that are "boolean" here, insist on two values. Set "category" for codes such as
         postcodes.
-    min_frequency : int, float or None, default=None
+    min_frequency : int, float, "auto" or None, default="auto"
         Levels of fewer samples share the column ``name is rare``. An integer is a
-        number of samples, a float a fraction. None: no limit.
+        number of samples, a float a fraction. None: no limit. "auto": five samples in
+        columns of more than 32 levels, of which at most 4000 keep a column of their
+        own. A column without such a level, an identifier or free text, is left out with
+        a warning. This applies to columns that ``kinds`` does not name, and without
+        ``max_categories``.
     max_categories : int or None, default=None
         Maximum number of columns for the levels of a category, ``name is rare``
         included; the most frequent levels keep theirs. Set it for columns of very many
@@ -162,7 +164,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
     ----------
     kinds_ : list of str
         Kind of each column: "boolean", "category", "number", "ordered", "date", "date
-        in UTC" (of dates with time zones), "duration" or "tags".
+        in UTC" (of dates with time zones), "duration" or "tags". "unknown": ``fit`` saw
+        no value, or left the column out. It takes any value later, of which no
+        condition holds.
     thresholds_ : list of ndarray
         Thresholds of each column, ascending, float64, or integers where some are beyond
         2**53. Of an ordered category places in ``categories_``, of dates datetime64, of
@@ -196,6 +200,17 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
     written with as few decimals as an interval [a, b) allows, so names stay short and
     every training value stays on its side.
 
+    The strict cuts of ``n_bins="auto"`` are those of a tree of at most six leaves that
+    predicts the labels from the column alone, of five samples or more each. Each cut
+    shortens the description of k labels by ``6 + k`` bits or more, so labels that the
+    column does not tell give none, and held-out estimates stay honest. A quantile close
+    to a strict cut is left out, and a value that a sixteenth of the samples have gets
+    thresholds on both sides.
+
+    Sample weights count as numbers of copies in quantiles, frequencies and cuts; where
+    their mean is below 1, they are divided by it. They are rounded to 24 bits, so their
+    sums do not depend on the order of batches.
+
     With ``strategy="monotone"`` the intervals of a column are at most ``n_bins``, each
     of five samples or more. Of all such intervals with shares that only rise, or only
     fall, they have the largest leave-one-out likelihood: each label is predicted by the
@@ -219,9 +234,11 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
     samples have it, or as ``min_frequency`` and ``max_categories`` say.
 
     ``fit`` warns of constant columns, of text in which nearly all values are numbers or
-    dates, of text of which most values occur in few samples, of levels that differ only
-    in blanks or case, and of more than 400 levels, unless ``kinds`` says that the
-    column is a category. A type that says so silences the second and third.
+    dates, of columns that it leaves out, of levels that differ only in blanks or case,
+    and of more than 400 levels, unless ``kinds`` says that the column is a category. A
+    type that says so silences the second. Inside a cross-validation of scikit-learn it
+    is silent of constant columns and of columns left out, and ``transform`` of new
+    levels and gaps.
 
     Examples
     --------
@@ -241,8 +258,8 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
     _gathered = ()  # fit gathers summaries
 
     def __init__(
-        self, *, n_bins=8, strategy="quantile", thresholds=None, complement=True,
-        kinds=None, min_frequency=None, max_categories=None, handle_unknown="ignore",
+        self, *, n_bins="auto", strategy="quantile", thresholds=None, complement=True,
+        kinds=None, min_frequency="auto", max_categories=None, handle_unknown="ignore",
         missing="indicator", sparse_output=False, reference=None,
     ):  # fmt: skip
         self.n_bins = n_bins
@@ -274,7 +291,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = []  # the parameters decide
         return tags
 
-    def fit(self, X, y=None) -> "BooleanEncoder":
+    def fit(self, X, y=None, sample_weight=None) -> "BooleanEncoder":
         """Choose thresholds and levels.
 
         Parameters
@@ -284,7 +301,10 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
             objects with the Arrow interface, such as record batches and relations of
             DuckDB, are read as tables.
         y : array-like of shape (n_samples,), default=None
-            Labels for ``strategy="tree"`` and "monotone", or real values for "tree".
+            Labels for ``n_bins="auto"``, ``strategy="tree"`` and "monotone", or real
+            values for "tree".
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, at least 0. None: 1.
 
         Returns
         -------
@@ -298,10 +318,13 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
             their kind, and when every column is constant. An earlier fit is kept.
         """
         with restore_on_error(self):
-            self._fit_partitions(X) if in_partitions(X) else self._fit(X, y)
+            if in_partitions(X):
+                self._fit_partitions(X, y, sample_weight)
+            else:
+                self._fit(X, y, sample_weight)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X, y=None, sample_weight=None):
         """Choose thresholds and levels, and mark the conditions that hold.
 
         The same as ``fit`` and ``transform``, but X is read once.
@@ -311,6 +334,8 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         X : pandas or polars data frame, pyarrow table, or array-like
             As for ``fit``.
         y : array-like of shape (n_samples,), default=None
+            As for ``fit``.
+        sample_weight : array-like of shape (n_samples,), default=None
             As for ``fit``.
 
         Returns
@@ -324,12 +349,13 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
             As for ``fit`` and ``transform``. An earlier fit is kept.
         """
         if in_partitions(X):
-            return self.fit(X, y).transform(X)
+            return self.fit(X, y, sample_weight).transform(X)
         with restore_on_error(self):
-            return self._encode(X, self._fit(X, y))
+            columns, _ = self._fit(X, y, sample_weight)
+            return self._encode(X, columns)
 
     @available_if(_adds_batches)
-    def partial_fit(self, X, y=None) -> "BooleanEncoder":
+    def partial_fit(self, X, y=None, sample_weight=None) -> "BooleanEncoder":
         """Choose thresholds and levels from one more batch.
 
         After any number of batches the encoder is the one that ``fit`` gives on all of
@@ -340,8 +366,10 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         ----------
         X : pandas or polars data frame, pyarrow table, or array-like
             As for ``fit``, with the columns of the batches before.
-        y : None, default=None
-            Ignored.
+        y : array-like of shape (n_samples,), default=None
+            Labels, used if all batches have them. Real values serve only ``fit``.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As for ``fit``.
 
         Returns
         -------
@@ -352,25 +380,24 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            As for ``fit``, and for a column whose kind or order of levels changes. The
-            encoder stays as it was.
+            As for ``fit``, for a column whose kind or order of levels changes, and for
+            ``strategy="tree"`` with real values. The encoder stays as it was.
         AttributeError
-            For ``strategy="tree"`` and "monotone", which need all samples at once, and
-            after ``fit``, which keeps no counts to which a batch could be added.
+            After ``fit``, which keeps no counts to which a batch could be added.
         """
         with restore_on_error(self):
             self._check_params()
             # Nothing is set before the whole batch was read and merged: a failure
             # changes nothing.
             is_first = not hasattr(self, "_summaries")
-            batch = self._summarize(self._read(X, reset=is_first))
+            columns = self._read(X, reset=is_first)
+            batch, _ = self._fitter().summarize(columns, y, sample_weight)
             if not is_first:
                 batch = ColumnSummary.merge_all(self._summaries, batch)
             self._fit_summaries(batch)
             self._summaries = batch
         return self
 
-    @available_if(_counts_batches)
     def fit_partitions(self, partitions) -> "BooleanEncoder":
         """Choose thresholds and levels from samples that are stored in several places.
 
@@ -380,9 +407,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         partitions : iterable
-            Data as for ``fit``, tuples (X, y) or (X, y, sample_weight) of which only X
-            is used, callables that load and return one of these, or objects with such a
-            method ``compute``. A data frame of Dask is read as its partitions.
+            Data as for ``fit``, tuples (X, y) or (X, y, sample_weight), callables that
+            load and return one of these, or objects with such a method ``compute``. A
+            data frame of Dask is read as its partitions.
 
         Returns
         -------
@@ -395,36 +422,48 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         ValueError
             As for ``partial_fit``, with the number of the partition. The encoder stays
             as it was.
-        AttributeError
-            For ``strategy="tree"`` and "monotone".
         """
         with restore_on_error(self):
             self._summaries = self._fit_partitions(partitions)
         return self
 
-    def _fit_partitions(self, partitions):
+    def _fit_partitions(self, partitions, y=None, sample_weight=None):
         self._check_params()
-        if self.strategy != "quantile":
-            raise ValueError(AT_ONCE.format(self.strategy))
+        targets = [part if in_partitions(part) else None for part in (y, sample_weight)]
+        if any(part is not None for part in targets):
+            sources = split_samples(partitions, *targets)
+        else:
+            sources = split_table(partitions)
         # Partitions are loaded, and their summaries added, one after the other.
-        tasks = BooleanEncoder._summarize_partition, self, split_table(partitions)
+        tasks = BooleanEncoder._summarize_partition, self, sources
         schema, summaries = add_partitions(run_on_workers(*tasks))
         schema.set_attributes(self)
         self._fit_summaries(summaries, is_last=True)
         return summaries
 
-    def _fit(self, X, y):
-        """Fit, and return the columns that were read."""
+    def _fit_finely(self, X, y, sample_weight, n_bins):
+        """Fit, with the thresholds of ``n_bins`` quantiles added.
+
+        Returns
+        -------
+        is_coarse : ndarray of shape (n_features_out,), dtype bool
+            The features that the encoder has without them.
+        """
+        with restore_on_error(self):
+            _, summaries = self._fit(X, y, sample_weight)
+            coarse, fitter = self._names, self._fitter()
+            pairs = zip(self._state, summaries, strict=True)
+            state = [fitter.refine(*pair, n_bins) for pair in pairs]
+            self._set_fitted_attributes(state)
+            return np.isin(self._names, coarse)
+
+    def _fit(self, X, y, sample_weight):
+        """Fit, and return the columns that were read, and their summaries."""
         self._check_params()
         columns = self._read(X, reset=True)
-        # Thresholds by labels are cuts of the columns themselves; those at quantiles
-        # come from the counts.
-        summaries = self._summarize(columns)
-        cuts = None
-        if self.strategy != "quantile":
-            cuts = labelled_cuts(columns, y, self.n_bins, self.strategy)
+        summaries, cuts = self._fitter().summarize(columns, y, sample_weight)
         self._fit_summaries(summaries, cuts, is_last=True)
-        return columns
+        return columns, summaries
 
     def _read(self, X, *, reset):
         """Read the columns of training data; dates are measured from others."""
@@ -437,40 +476,25 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         origins, at = self._origins, columns.__getitem__
         return [c.measured_from(origins.get(c.name), at) for c in columns]
 
-    def _summarize(self, columns):
-        """Count the values of each column; numbers that name something are levels."""
-        kinds = check_by_column(self.kinds, "kinds", columns)
-        check_by_column(self.thresholds, "thresholds", columns)
-        return [
-            ColumnSummary.of(
-                column.as_category()
-                if kinds.get(column.name) == "category" and column.kind not in BY_TYPE
-                else column
-            )
-            for column in columns
-        ]
-
     def _summarize_partition(self, number, partition):
         """Load a partition in a task of its own, and summarize its columns."""
         with prefix_errors(number):
-            X = load_table(partition)
-            if is_empty(X):
+            X, y, sample_weight = load_table(partition)
+            if is_empty(X) or has_no_weight(sample_weight):
                 return number, None, []
-            summaries = self._summarize(self._read(X, reset=True))
+            columns = self._read(X, reset=True)
+            summaries, _ = self._fitter().summarize(columns, y, sample_weight)
             return number, TableSchema.of(self), summaries
 
     def _fit_summaries(self, summaries, cuts=None, *, is_last=False):
         """Choose the conditions on each column, and set the fitted attributes.
 
-        ``cuts`` are those by labels; None: the cuts at quantiles. With ``is_last`` no
-        batches follow, so it warns of columns that are odd in all samples.
+        ``cuts`` are those by real values; None: those of the counts. With ``is_last``
+        no batches follow, so it warns of columns that are odd in all samples.
         """
-        kinds, thresholds = self.kinds or {}, self.thresholds or {}
         # Every column is fitted alone, so the order of columns does not matter.
-        levels = self.min_frequency, self.max_categories, self.handle_unknown
         self._origins = origins_of(self.reference, [s.name for s in summaries])
-        options = *levels, self.missing, self._origins
-        fitter = ColumnFitter(self.n_bins, self.complement, kinds, thresholds, *options)
+        fitter = self._fitter()
         cuts = [None] * len(summaries) if cuts is None else cuts
         state = [fitter.fit(*pair) for pair in zip(summaries, cuts, strict=True)]
         self._set_fitted_attributes(state)
@@ -480,17 +504,26 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
             return
         if not self._names:
             raise ValueError(
-                f"X gives no features: with n_samples = {summaries[0].n_samples} all "
+                f"X gives no features: with n_samples = {summaries[0].n_used} all "
                 f"its columns are constant, or strategy={self.strategy!r} finds no "
                 "thresholds. Pass thresholds, or other columns."
             )
         for summary, fitted in zip(summaries, state, strict=True):
-            if fitted.kind == "category" and summary.name not in kinds:
+            is_category = fitted.kind == "category" and summary.levels
+            if is_category and summary.name not in fitter.kinds:
                 warn_of_levels(summary, fitted)
-        warn_of_constants([s for s in summaries if s.name not in thresholds])
+        warn_of_useless(summaries, state, fitter.thresholds)
+
+    def _fitter(self):
+        return ColumnFitter(
+            self.n_bins, self.strategy, self.complement, self.kinds, self.thresholds,
+            self.min_frequency, self.max_categories, self.handle_unknown, self.missing,
+            self._origins,
+        )  # fmt: skip
 
     def _check_params(self):
-        check_integer(self.n_bins, "n_bins", 2)
+        if self.n_bins != "auto":
+            check_integer(self.n_bins, "n_bins", 2)
         check_choice(self.strategy, "strategy", ("quantile", "tree", "monotone"))
         check_choice(self.complement, "complement", (False, True))
         unknown = ("ignore", "error", "infrequent_if_exist")
@@ -506,7 +539,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
             check_integer(self.max_categories, "max_categories", 1)
         if isinstance(self.min_frequency, Integral):
             check_integer(self.min_frequency, "min_frequency", 1)
-        elif self.min_frequency is not None:
+        elif self.min_frequency not in (None, "auto"):
             check_real(self.min_frequency, "min_frequency", 0.0, strict=True)
             if self.min_frequency >= 1:
                 raise ValueError(
@@ -530,7 +563,10 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
                 f"Two features would be named {name}. Rename the columns of X from "
                 "which they come."
             )
-        self.kinds_ = [fitted.kind for fitted in state]
+        self.kinds_ = [
+            "unknown" if isinstance(fitted, UnknownColumn) else fitted.kind
+            for fitted in state
+        ]
         self.thresholds_ = [fitted.shown_thresholds for fitted in state]
         self.categories_ = [getattr(fitted, "levels", ()) for fitted in state]
         self.feature_groups_ = np.repeat(np.array(labels, dtype=object), widths)
@@ -720,7 +756,8 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
             if (fitted.name, what) not in warned:
                 warned.add((fitted.name, what))
                 as_false = ", so it counts as false" * (fitted.kind == "boolean")
-                warn_user(f"{message} None of its conditions holds there{as_false}.")
+                message = f"{message} None of its conditions holds there{as_false}."
+                warn_user(message, in_folds=False)
 
     def inverse_transform(self, X) -> np.ndarray:
         """Return a sample of the original columns for each sample of features.

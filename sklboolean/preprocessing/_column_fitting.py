@@ -6,16 +6,22 @@
 #
 # Invariant: every training value is on the side of a threshold on which its cut is.
 
-import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from sklboolean._core.labels import comparable_labels, plain_labels, target_type
+from sklboolean._core.labels import (
+    comparable_labels,
+    distinct_labels,
+    plain_labels,
+    target_type,
+)
 from sklboolean._core.parameters import check_choice
-from sklboolean._core.validation import check_array_strict, check_labelled, warn_user
+from sklboolean._core.validation import check_array_strict, check_labelled
+from sklboolean._core.weights import checked_weights
+from sklboolean.preprocessing._column_summary import ColumnSummary
 from sklboolean.preprocessing._derived_columns import (
     CalendarColumn,
     DateColumn,
@@ -28,8 +34,8 @@ from sklboolean.preprocessing._encoded_columns import (
     LevelColumn,
     NumberColumn,
     OrderedColumn,
+    UnknownColumn,
     level_text,
-    levels_alike,
     refuse_level,
 )
 from sklboolean.preprocessing._frames import (
@@ -41,43 +47,86 @@ from sklboolean.preprocessing._frames import (
     Column,
 )
 from sklboolean.preprocessing._thresholds import (
+    FEW_VALUES,
+    MAX_CODES,
+    MAX_MONOTONE_CODES,
+    MIN_SAMPLES_LEAF,
+    MOST_CLASSES,
+    N_LABELLED_QUANTILES,
+    N_QUANTILES,
+    ROUND,
+    STRICT_LEAVES,
     check_ranks,
     check_thresholds,
     find_cuts,
     find_monotone_cuts,
+    find_regression_cuts,
     find_tree_cuts,
     number_in_each_interval,
     place_thresholds,
     shortest_between,
+    spike_cuts,
 )
 from sklboolean.preprocessing._times import check_dates, round_date_between
 
 KINDS = ("boolean", "category", "number", "ordered")
-NUMBER = re.compile(r"[-+]?(\d[\d.,]*|[.,]\d+)(e[-+]?\d+)?%?", re.IGNORECASE)
-CODE = re.compile(r"0\d")  # as in postcodes
-DATE_TEXT = re.compile(r"(\d{4}([-/.]\d\d?){2}|(\d\d?[-/.]){2}\d{4})([ T].*)?")
-# What text may be, the least number of levels that tell, and what converts it.
-WRITTEN_TYPES = (
-    (DATE_TEXT, 3, "dates", "to_datetime"),
-    (NUMBER, 11, "numbers", "to_numeric"),
-)
-MANY_LEVELS = 400
-MOST_NAMED = 20
+# The most that ``min_frequency="auto"`` keeps: Gaussian processes compare all pairs.
+MOST_LEVELS = 4000
 
 
 @dataclass(frozen=True)
 class ColumnFitter:
     """Checked parameters of `BooleanEncoder`, of which two are dicts by column."""
 
-    n_bins: int
+    n_bins: int | str
+    strategy: str
     complement: bool
-    kinds: dict
-    thresholds: dict
-    min_frequency: float | None
+    kinds: dict | None
+    thresholds: dict | None
+    min_frequency: float | str | None
     max_categories: int | None
     handle_unknown: str
     missing: str
     origins: dict
+
+    def __post_init__(self):
+        for name in ("kinds", "thresholds"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, {} if given is None else given)
+
+    def summarize(self, columns, y, sample_weight):
+        """Count the values of each column; numbers that name something are levels.
+
+        Returns
+        -------
+        summaries : list of ColumnSummary
+        cuts : list of ndarray, or None
+            Cuts by real values, which counts do not tell. None: all come from counts.
+        """
+        check_by_column(self.kinds, "kinds", columns)
+        check_by_column(self.thresholds, "thresholds", columns)
+        columns = [
+            column.as_category()
+            if self.kinds.get(column.name) == "category" and column.kind not in BY_TYPE
+            else column
+            for column in columns
+        ]
+        n_samples = len(columns[0].missing())
+        # Sums of weights of 24 bits are exact in float64, in any order.
+        mantissas, exponents = np.frexp(
+            checked_weights(sample_weight, n_samples, scaled=False)
+        )
+        weights = np.ldexp(np.round(mantissas * 2**24), exponents - 24)
+        is_used = self.n_bins == "auto" or self.strategy != "quantile"
+        labels, target = check_target(y if is_used else None, n_samples, self.strategy)
+        cuts = None
+        if target is not None:
+            cuts = regression_cuts(columns, target, weights, self._n_labelled())
+        return [ColumnSummary.of(c, labels, weights) for c in columns], cuts
+
+    def _n_labelled(self):
+        """Return the number of intervals by labels."""
+        return N_LABELLED_QUANTILES if self.n_bins == "auto" else self.n_bins
 
     def fit(self, summary, cuts=None):
         """Choose the conditions on a column.
@@ -86,7 +135,7 @@ class ColumnFitter:
         ----------
         summary : ColumnSummary
         cuts : ndarray or None
-            Cuts of its distinct numbers or ranks. None: those at quantiles.
+            Cuts of its distinct numbers or ranks. None: those of the strategy.
 
         Returns
         -------
@@ -97,7 +146,10 @@ class ColumnFitter:
             return self._fit_by_type(summary, thresholds, cuts)
         # ``kinds`` come first, then thresholds, then the type, then the values.
         kind = None if thresholds is None or summary.kind == "ordered" else "number"
-        kind = self.kinds.get(name, kind) or summary.natural_kind()
+        kind = self.kinds.get(name, kind)
+        if kind is None and summary.is_empty():
+            return self._without_levels(summary)
+        kind = kind or summary.natural_kind()
         if thresholds is not None and kind in ("category", "boolean"):
             raise ValueError(
                 f"thresholds holds the column {name!r}, but kinds[{name!r}] is "
@@ -120,12 +172,14 @@ class ColumnFitter:
                 )
         if kind == TAGS:
             frequent = self._fit_levels(summary)
+            is_open = self.min_frequency in (None, "auto")
+            least = 2 * summary.weight_of_one() * (1 - ROUND) if is_open else 0
             options = (), self.handle_unknown, frequent.indicates_missing
             first = TagColumn(name, (), *options, known=frozenset(summary.levels))
             others = [
                 TagColumn(name, (tag,), *options[:2], False)
                 for tag in frequent.levels
-                if self.min_frequency or summary.levels[tag] > 1
+                if summary.levels[tag] >= least
             ]
             return TagsColumn(name, kind, (first, *others))
         number = self._fit_numbers(summary, kind, thresholds, cuts)
@@ -140,6 +194,16 @@ class ColumnFitter:
             if len(levels) > 1
         ]
         return DateColumn(name, kind, (number, *calendar))
+
+    def refine(self, fitted, summary, n_bins):
+        """Add the thresholds at quantiles to a fitted column, those given excepted."""
+        name, is_rank = summary.name, isinstance(fitted, OrderedColumn)
+        if fitted.kind not in ("number", "ordered") or name in self.thresholds:
+            return fitted
+        fine = replace(self, n_bins=n_bins, strategy="quantile").fit(summary)
+        thresholds = np.union1d(fitted.thresholds, fine.thresholds).tolist()
+        given = [fitted.levels[t] for t in thresholds] if is_rank else thresholds
+        return replace(self, thresholds={name: given}).fit(summary)
 
     def _fit_numbers(self, summary, kind, thresholds_given, cuts):
         """Choose the thresholds of a column of numbers, or check a Boolean one."""
@@ -166,7 +230,7 @@ class ColumnFitter:
                 thresholds = empty
             else:
                 if cuts is None:
-                    cuts = find_cuts(summary.numbers.counts, self.n_bins)
+                    cuts = self._find_cuts(summary, values, summary.numbers.counts)
                 between = round_date_between if is_date else shortest_between
                 thresholds = place_thresholds(values, cuts, between)
             representatives = number_in_each_interval(values, thresholds)
@@ -182,6 +246,58 @@ class ColumnFitter:
         fitted.check(Column(summary.name, "number", values))
         return fitted
 
+    def _find_cuts(self, summary, values, counts):
+        """Cut ascending distinct numbers or ranks, by labels where the strategy does.
+
+        Returns
+        -------
+        cuts : ndarray of shape (n_cuts,), int
+            Number of distinct values below each cut, ascending.
+        """
+        if self.strategy != "quantile":
+            return self._find_labelled_cuts(summary, values, counts)
+        if self.n_bins != "auto":
+            return find_cuts(counts, self.n_bins)
+        is_labelled = 2 <= len(summary.by_class or ()) <= MOST_CLASSES
+        if not is_labelled and len(counts) <= FEW_VALUES:
+            return np.arange(1, len(counts))
+        if not is_labelled:
+            return np.union1d(find_cuts(counts, N_QUANTILES), spike_cuts(counts))
+        # Strict cuts replace quantiles close to them, so there are few cuts in all.
+        quantiles = find_cuts(counts, N_LABELLED_QUANTILES)
+        strict = self._find_labelled_cuts(summary, values, counts)
+        n_below = np.cumsum(counts)
+        distances = np.abs(n_below[quantiles - 1, None] - n_below[strict - 1])
+        least = n_below[-1] / (2 * N_LABELLED_QUANTILES)
+        is_far = distances.min(axis=1, initial=np.inf) > least
+        return np.union1d(np.union1d(quantiles[is_far], strict), spike_cuts(counts))
+
+    def _find_labelled_cuts(self, summary, values, counts):
+        """Cut by labels, between intervals of about equal size."""
+        if summary.by_class is None:
+            raise ValueError(
+                "Thresholds by real values need all samples at once. Set "
+                "strategy='quantile' for batches and partitions, or use fit."
+            )
+        is_monotone = self.strategy == "monotone"
+        if is_monotone and len(summary.by_class) > 2:
+            raise not_two_classes(f"{len(summary.by_class)} classes")
+        cuts = find_cuts(counts, MAX_MONOTONE_CODES if is_monotone else MAX_CODES)
+        last_values = values[np.append(cuts, len(values)) - 1]
+        labels, one = sorted_levels(summary.by_class), summary.weight_of_one()
+        n_at_most = [summary.by_class[k].n_at_most(last_values) for k in labels]
+        sizes = np.diff(n_at_most, axis=1, prepend=0.0)
+        n_bins = self._n_labelled()
+        if is_monotone:
+            # The labels of a column may be of the second class only.
+            seconds = sizes[-1] * (len(labels) == 2)
+            numbers = find_monotone_cuts(sizes.sum(axis=0), seconds, n_bins, one)
+        elif self.strategy == "tree":
+            numbers = find_tree_cuts(sizes, n_bins, one)
+        else:
+            numbers = find_tree_cuts(sizes, STRICT_LEAVES, one, is_strict=True)
+        return cuts[numbers - 1]
+
     def _indicates_missing(self, summary):
         return self.missing == "indicator" and summary.n_missing > 0
 
@@ -194,7 +310,7 @@ class ColumnFitter:
             thresholds = check_ranks(levels_given, levels, summary.name)
         elif len(occurring):
             if cuts is None:
-                cuts = find_cuts(counts[occurring], self.n_bins)
+                cuts = self._find_cuts(summary, occurring, counts[occurring])
             thresholds = occurring[cuts - 1]
         else:
             thresholds = occurring
@@ -220,11 +336,14 @@ class ColumnFitter:
                     f"Column {summary.name!r} of X holds {other!r} and {level!r}, "
                     "which are written alike. Give all its values one type."
                 )
-        least = 1 if self.min_frequency is None else self.min_frequency
-        least = least if isinstance(least, Integral) else least * summary.n_samples
         # Of equally frequent levels the last ones stay, as in OneHotEncoder.
         ranked = sorted(levels, key=levels.get)[::-1]
+        least = self._least_frequency(summary, len(levels))
         n_kept = sum(levels[level] >= least for level in ranked)
+        if self._shares_rare(summary):
+            n_kept = min(n_kept, MOST_LEVELS)
+            if not n_kept:  # nearly one level a sample
+                return self._without_levels(summary)
         if self.max_categories is not None and len(ranked) > self.max_categories:
             n_kept = min(n_kept, self.max_categories - 1)
         frequent = set(ranked[:n_kept])
@@ -235,6 +354,26 @@ class ColumnFitter:
             self.handle_unknown,
             self._indicates_missing(summary),
         )
+
+    def _least_frequency(self, summary, n_levels):
+        """Return the least weight of a level with a feature of its own."""
+        least, one = self.min_frequency, summary.weight_of_one() * (1 - ROUND)
+        if least == "auto":
+            is_shared = self._shares_rare(summary) and n_levels > FEW_VALUES
+            least = MIN_SAMPLES_LEAF if is_shared else None
+        if least is None:
+            return 0.0
+        return least * (one if isinstance(least, Integral) else summary.n_samples)
+
+    def _shares_rare(self, summary):
+        """Test whether rare levels are shared that no parameter mentions."""
+        is_auto = self.min_frequency == "auto" and self.max_categories is None
+        return is_auto and summary.name not in self.kinds
+
+    def _without_levels(self, summary):
+        """Make a column that takes any value."""
+        has_missing = self._indicates_missing(summary)
+        return UnknownColumn(summary.name, (), (), self.handle_unknown, has_missing)
 
 
 def check_by_column(by_column, name, columns):
@@ -252,7 +391,6 @@ def check_by_column(by_column, name, columns):
             )
         if name == "kinds":
             check_choice(option, f"kinds[{column!r}]", KINDS)
-    return by_column
 
 
 def sorted_levels(levels):
@@ -264,29 +402,34 @@ def sorted_levels(levels):
     return sorted(levels, key=str)
 
 
-def labelled_cuts(columns, y, n_bins, strategy):
-    """Cut columns of numbers and ranks by their labels; others are None."""
-    y, is_class = check_target(y, columns, strategy)
+def regression_cuts(columns, y, weights, n_bins):
+    """Cut columns of numbers and ranks by a real target; others are None."""
     cuts = []
     for column in columns:
         values = column.codes if column.kind == "ordered" else column.numbers
         # Samples without a value tell nothing of where to cut.
-        has_value = ~column.missing()
+        known = ~column.missing() & (weights > 0)
         of_column = None
-        if values is not None and has_value.any():
-            values, labels = values[has_value], y[has_value]
-            if strategy == "tree":
-                of_column = find_tree_cuts(
-                    values, labels, n_bins, is_classification=is_class
-                )
-            else:
-                of_column = find_monotone_cuts(values, labels, n_bins)
+        if values is not None and known.any():
+            known_data = values[known], y[known], weights[known]
+            of_column = find_regression_cuts(*known_data, n_bins)
         cuts.append(of_column)
     return cuts
 
 
-def check_target(y, columns, strategy):
-    """Check y for the strategy; return it and whether it holds classes."""
+def check_target(y, n_samples, strategy):
+    """Check y for the strategy.
+
+    Returns
+    -------
+    labels : dict or None
+        The samples of each label, bool of shape (n_samples,); None for real values.
+    numbers : ndarray of shape (n_samples,), float64, or None
+        Real values, for ``strategy="tree"``.
+    """
+    if strategy == "quantile":  # labels may help, but other targets are no error
+        labels = list_of_labels(y, n_samples)
+        return (None if labels is None else _samples_of_labels(labels)), None
     if y is None:
         raise ValueError(
             f"strategy={strategy!r} requires y to be passed, but the target y is None. "
@@ -297,77 +440,39 @@ def check_target(y, columns, strategy):
     is_class = target_type(y) in ("binary", "multiclass")
     dtype = None if is_class else np.float64
     y = check_array_strict(y, "y", ensure_2d=False, dtype=dtype)
-    check_consistent_length(columns[0].missing(), y)
+    check_consistent_length(np.empty(n_samples), y)
     if is_class:
-        with comparable_labels(y):
-            classes, y = np.unique(y, return_inverse=True)
-    if strategy == "monotone" and not (is_class and len(classes) <= 2):
-        target = f"{len(classes)} classes" if is_class else "real values"
-        raise ValueError(
-            f"strategy='monotone' needs labels of two classes, but y holds {target}. "
-            "Set strategy='tree' or 'quantile'."
-        )
-    return y, is_class
+        return _samples_of_labels(y), None
+    if strategy == "monotone":
+        raise not_two_classes("real values")
+    return None, y
 
 
-def warn_of_levels(summary, fitted):
-    """Warn of levels that may be mistakes."""
-    where = f"Column {summary.name!r} of X"
-    option = f"kinds={{{summary.name!r}: 'category'}}"
-    keep = f"Set {option} to keep it without this warning."
-    n_known, n_kept = sum(summary.levels.values()), len(fitted.levels)
-    levels = [*fitted.levels, *fitted.rare]
-    alike = levels_alike(levels)
-    if alike:
-        others = f" (and {len(alike) - 1} more pairs)" if len(alike) > 1 else ""
-        warn_user(
-            f"{where} holds {alike[0][0]!r} and {alike[0][1]!r}{others}, which differ "
-            "only in blanks or in case, so each is a category. Make them one, for "
-            f"example by .str.strip().str.lower(). {keep}"
-        )
-    text = None if summary.is_declared else what_text_is(levels)
-    if text:
-        warn_user(f"{where} holds {text} {keep}")
-    elif n_kept > 30 and n_known < 4 * n_kept and not summary.is_declared:
-        warn_user(
-            f"Most categories of column {summary.name!r} of X occur in few samples. "
-            "Leave the column out, or set max_categories or "
-            f"min_frequency. {keep}"
-        )
-    elif n_kept > MANY_LEVELS:
-        warn_user(
-            f"{where} has {n_kept} categories, and each becomes a feature. Set "
-            f"max_categories or min_frequency to share one among the rare ones. {keep}"
-        )
+def _samples_of_labels(y):
+    """Mark the samples of each label."""
+    with comparable_labels(y):
+        classes, codes = np.unique(y, return_inverse=True)
+    return {label: codes == code for code, label in enumerate(classes.tolist())}
 
 
-def what_text_is(levels):
-    """Say of which type nearly all levels are, written as text; None: of no other."""
-    texts = [*map(str, levels)]
-    for pattern, least, what, convert in WRITTEN_TYPES:
-        others = [text for text in texts if not pattern.fullmatch(text)]
-        is_code = pattern is NUMBER and any(map(CODE.match, texts))
-        if len(levels) >= least and len(others) <= 0.1 * len(levels) and not is_code:
-            but = f" except values such as {others[0]!r}" if others else ""
-            return (
-                f"{what} as text{but}, so each of them becomes a category. Convert the "
-                f"column, for example by pandas.{convert}."
-            )
-    return None
+def list_of_labels(y, n_samples):
+    """Return labels of few classes, one for each sample; None for another target."""
+    if y is None:
+        return None
+    try:
+        check_labelled(y)
+        labels = np.asarray(y)
+        is_class = labels.ndim == 1 and target_type(labels) in ("binary", "multiclass")
+        is_class = is_class and len(distinct_labels(labels)) <= MOST_CLASSES
+    except (TypeError, ValueError):
+        return None
+    check_consistent_length(np.empty(n_samples), labels)
+    return labels if is_class else None
 
 
-def warn_of_constants(summaries):
-    """Name the columns that hold one value in all of several samples."""
-    names = [s.name for s in summaries if s.is_constant() and s.n_samples > 1]
-    if len(names) > 1:
-        others = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
-        listed = ", ".join(map(repr, names[:MOST_NAMED]))
-        warn_user(
-            f"Columns {listed}{others} of X have the same value in all samples, so "
-            "they tell nothing. Leave them out."
-        )
-    elif names:
-        warn_user(
-            f"Column {names[0]!r} of X has the same value in all samples, so it tells "
-            "nothing. Leave it out."
-        )
+def not_two_classes(target):
+    """Make the error of a target that has no second class."""
+    return ValueError(
+        f"strategy='monotone' needs labels of two classes, but y holds {target}. "
+        "Set strategy='tree' or 'quantile'."
+    )

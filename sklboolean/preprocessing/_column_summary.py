@@ -25,8 +25,10 @@ class ColumnSummary:
         Name of the column, or its number.
     kind : {"boolean", "number", "category", "ordered"} or a key of ``BY_TYPE``
         What its type says.
-    n_samples, n_missing : int
-        Samples, and those whose value is missing.
+    n_used : int
+        Number of samples with a weight.
+    n_samples, n_missing : float
+        Sums of the weights of samples, and of those whose value is missing.
     numbers : QuantileSketch or None
         None where there are levels.
     levels : dict or None
@@ -35,35 +37,70 @@ class ColumnSummary:
         Whether the type of the column says that it is a category.
     calendar : dict of frozenset
         Of dates the levels of each unit of the calendar.
+    by_class : dict of QuantileSketch or None
+        The numbers, or the places of ordered levels, of the samples of each label. None
+        without labels of classes.
     """
 
     name: object
     kind: str
-    n_samples: int
-    n_missing: int
+    n_used: int
+    n_samples: float
+    n_missing: float
     numbers: QuantileSketch | None
     levels: dict | None
     is_declared: bool
     calendar: dict = field(default_factory=dict)
+    by_class: dict | None = None
 
     @classmethod
-    def of(cls, column):
-        """Summarize the column of one batch."""
+    def of(cls, column, labels, weights):
+        """Summarize the column of one batch.
+
+        Parameters
+        ----------
+        column : Column
+        labels : dict or None
+            The samples of each label, bool of shape (n_samples,).
+        weights : ndarray of shape (n_samples,), float64
+            At least 0.
+        """
         missing = column.missing()
-        counted = len(missing), int(np.count_nonzero(missing))
+        known = ~missing & (weights > 0)
+        n_used = np.count_nonzero(weights)
+        counted = n_used, float(weights.sum()), float(weights[missing].sum())
         numbers = levels = None
         if column.numbers is None:
             levels = Counter()
-            for level, count in zip(column.levels, column.counts(), strict=True):
+            for level, count in zip(column.levels, column.counts(weights), strict=True):
                 levels[level] += count
             if column.kind != "ordered":
                 levels = {level: count for level, count in levels.items() if count}
         else:
-            numbers = QuantileSketch.of(column.numbers[~missing])
+            numbers = QuantileSketch.of(column.numbers[known], weights[known])
+        values = column.codes if column.kind == "ordered" else column.numbers
+        by_class = None if labels is None else {}
+        if values is not None and labels is not None:
+            samples = {label: known & has for label, has in labels.items()}
+            by_class = {
+                label: QuantileSketch.of(values[chosen], weights[chosen])
+                for label, chosen in samples.items()
+                if chosen.any()
+            }
+        calendar = {}
+        if column.times is not None:
+            calendar = calendar_levels(column.times[weights > 0])
         return cls(
             column.name, column.kind, *counted, numbers, levels, column.is_declared,
-            {} if column.times is None else calendar_levels(column.times),
+            calendar, by_class,
         )  # fmt: skip
+
+    def weight_of_one(self):
+        """Return the mean weight of a sample if it is below 1, else 1.
+
+        Weights of 1 and more are numbers of copies.
+        """
+        return min(1.0, self.n_samples / self.n_used)
 
     def is_empty(self):
         """Test whether no value is known, so that other batches tell the kind.
@@ -96,8 +133,10 @@ class ColumnSummary:
         first, last = sorted((self, other), key=_rank_of_type)
         merged = replace(
             first,
+            n_used=self.n_used + other.n_used,
             n_samples=self.n_samples + other.n_samples,
             n_missing=self.n_missing + other.n_missing,
+            by_class=self._add_classes(other),
         )
         if last.is_empty():
             return merged
@@ -125,6 +164,15 @@ class ColumnSummary:
     def merge_all(first, second):
         """Sum the summaries of two batches, column by column."""
         return [one.merge(other) for one, other in zip(first, second, strict=True)]
+
+    def _add_classes(self, other):
+        """Merge the sketches of each label; None if one of the batches has none."""
+        if self.by_class is None or other.by_class is None:
+            return None
+        total = dict(self.by_class)
+        for label, sketch in other.by_class.items():
+            total[label] = total[label].merge(sketch) if label in total else sketch
+        return None if None in total.values() else total
 
     def _add_numbers(self, other):
         """Merge counts of numbers; those that floats would merge become levels."""

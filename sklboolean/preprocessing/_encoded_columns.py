@@ -478,6 +478,22 @@ class LevelColumn(IndexedColumn):
         return table[places]
 
 
+@dataclass(frozen=True)
+class UnknownColumn(LevelColumn):
+    """A column of which nothing is known: at most "is missing" is a condition.
+
+    It had no value in fit, or a level for nearly each sample. It takes any value.
+    """
+
+    def read(self, column):
+        """Find the run of each sample; no level is unseen."""
+        return np.where(column.missing(), self.missing_run, 0), {}
+
+    def run_of(self, value):
+        """Find the run of one plain value."""
+        return self.missing_run if value is None or value != value else 0
+
+
 def refuse_level(column, but):
     """Raise a ValueError for a column of levels where numbers are needed."""
     level = next(iter(column.levels))

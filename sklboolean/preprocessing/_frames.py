@@ -115,12 +115,13 @@ class Column(NamedTuple):
         """Test whether all values are missing in a column without a type."""
         return self.numbers is None and not self.levels
 
-    def counts(self):
-        """Count the samples of each level."""
+    def counts(self, weights):
+        """Sum up the weights of the samples of each level."""
         if self.kind == TAGS:
-            return [*map(len, self.tags)]
-        known = self.codes[self.codes >= 0]
-        return np.bincount(known, minlength=len(self.levels)).tolist()
+            return [float(weights[samples].sum()) for samples in self.tags]
+        known = self.codes >= 0
+        n_levels = len(self.levels)
+        return np.bincount(self.codes[known], weights[known], n_levels).tolist()
 
     def check_kind(self, kind, where):
         """Refuse a type that says another kind than that of ``where``."""

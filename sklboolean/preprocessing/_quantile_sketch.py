@@ -20,9 +20,9 @@ class QuantileSketch:
     ----------
     values : ndarray of shape (n_values,)
         Ascending.
-    counts : ndarray of shape (n_values,), dtype int64
-        Number of samples of each value.
-    error : int
+    counts : ndarray of shape (n_values,), dtype float64
+        Sum of the weights of the samples of each value.
+    error : float
         The number of samples at most t is known for every t up to this error.
     n_rounds : int
         How often values were paired.
@@ -35,13 +35,19 @@ class QuantileSketch:
 
     values: np.ndarray
     counts: np.ndarray
-    error: int = 0
+    error: float = 0.0
     n_rounds: int = 0
 
     @classmethod
-    def of(cls, numbers):
-        """Count the distinct numbers of a batch."""
-        return cls(*np.unique(numbers, return_counts=True))
+    def of(cls, numbers, weights):
+        """Sum up the weights of the distinct numbers of a batch."""
+        values, index = np.unique(numbers, return_inverse=True)
+        return cls(values, np.bincount(index, weights, minlength=len(values)))
+
+    def n_at_most(self, bounds):
+        """Count the samples at most each of several numbers."""
+        ends = np.append(0.0, np.cumsum(self.counts))
+        return ends[np.searchsorted(self.values, bounds, side="right")]
 
     def merge(self, other):
         """Sum two sketches; None where no type of arrays tells their numbers apart."""
@@ -51,8 +57,8 @@ class QuantileSketch:
             return None
         both = np.concatenate(both)
         values, index = np.unique(both, return_inverse=True)
-        counts = np.zeros(len(values), dtype=np.int64)
-        np.add.at(counts, index, np.concatenate([first.counts, second.counts]))
+        of_both = np.concatenate([first.counts, second.counts])
+        counts = np.bincount(index, of_both, minlength=len(values))
         n_rounds = first.n_rounds + second.n_rounds
         return QuantileSketch(values, counts, first.error + second.error, n_rounds)
 
@@ -66,9 +72,13 @@ class QuantileSketch:
         # buffer of that weight. Pairs hand their weight to the next power, so each
         # value goes through all.
         values, counts = self.values, self.counts.copy()
-        error, n_rounds, weight = self.error, self.n_rounds, 1
-        while weight <= counts.max(initial=0):
-            holders = np.flatnonzero(counts & weight)
+        error, n_rounds, weight = self.error, self.n_rounds, 1.0
+        if len(values) <= LIMIT:
+            return self
+        while (counts % weight).any():  # weights that are no whole numbers
+            weight /= 2
+        while weight <= counts.max():
+            holders = np.flatnonzero(counts // weight % 2)
             if len(holders) > LIMIT:
                 pairs = holders[: len(holders) // 2 * 2].reshape(-1, 2)
                 counts[pairs[:, n_rounds % 2]] += weight

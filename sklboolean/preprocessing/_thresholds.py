@@ -16,6 +16,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 MAX_CODES, MAX_MONOTONE_CODES = 256, 64
 # A leaf of fewer samples is more often noise than not.
 MIN_SAMPLES_LEAF = 5
+# Of ``n_bins="auto"``: distinct values that are all cut apart, quantiles without
+# labels, quantiles beside the strict cuts by labels, and the tree of these.
+FEW_VALUES, N_QUANTILES, N_LABELLED_QUANTILES = 32, 16, 8
+STRICT_LEAVES, STRICT_BITS, MOST_CLASSES = 6, 6, 32
+ROUND = 1e-7  # relative error of weights, which are rounded to 24 bits
 PRIOR = 1.0  # samples of average labels that each interval gets
 
 
@@ -41,66 +46,108 @@ def find_cuts(counts, n_bins):
         return np.arange(1, len(counts))
     quantiles = np.arange(1, n_bins) * (n_samples / n_bins)
     right = np.searchsorted(ends, quantiles).clip(1, len(ends) - 1)
-    is_left = quantiles - ends[right - 1] <= ends[right] - quantiles
+    is_left = quantiles - ends[right - 1] <= ends[right] - quantiles + n_samples * ROUND
     return np.unique(np.where(is_left, right - 1, right)) + 1
 
 
-def find_tree_cuts(values, y, n_bins, *, is_classification):
-    """Find the cuts of a small decision tree that predicts y from one column.
+def spike_cuts(counts):
+    """Find the cuts on both sides of each value that many samples have."""
+    spikes = np.flatnonzero(counts >= counts.sum() / N_QUANTILES)
+    cuts = np.unique([spikes, spikes + 1])
+    return cuts[(cuts > 0) & (cuts < len(counts))]
+
+
+def find_tree_cuts(sizes, n_leaves, one=1.0, *, is_strict=False):
+    """Find the cuts of a small decision tree that predicts classes from one column.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (n_classes, n_intervals)
+        Weight of the samples of each class in consecutive intervals.
+    n_leaves : int
+    one : float
+        Weight of a sample.
+    is_strict : bool
+        Whether a cut must shorten the description of the labels by
+        ``STRICT_BITS + n_classes`` bits.
+
+    Returns
+    -------
+    cuts : ndarray of shape (n_cuts,), int
+        Number of intervals below each cut, ascending.
+    """
+    least, total = MIN_SAMPLES_LEAF * one, sizes.sum()
+    if total < 2 * least:
+        return np.empty(0, dtype=np.intp)
+    price = (STRICT_BITS + len(sizes)) * one / total
+    options = {"criterion": "entropy", "min_impurity_decrease": price}
+    classes, intervals = np.nonzero(sizes)
+    return _fit_tree(
+        DecisionTreeClassifier, intervals, classes, sizes[classes, intervals],
+        max_leaf_nodes=n_leaves, min_weight_fraction_leaf=(1 - ROUND) * least / total,
+        **(options if is_strict else {}),
+    )  # fmt: skip
+
+
+def find_regression_cuts(values, y, weights, n_leaves):
+    """Find the cuts of a small regression tree, as `find_cuts` returns them.
 
     The tree sees ranks instead of values, so it does not depend on the scale.
     """
     # The codes of many distinct values are intervals of about equal size.
     _, rank, counts = np.unique(values, return_inverse=True, return_counts=True)
     cuts = find_cuts(counts, MAX_CODES)
-    starts_code = np.zeros(len(counts))
-    starts_code[cuts] = 1
-    tree_class = DecisionTreeClassifier if is_classification else DecisionTreeRegressor
-    tree = tree_class(
-        max_leaf_nodes=n_bins, min_samples_leaf=MIN_SAMPLES_LEAF, random_state=0
-    )
-    tree.fit(np.cumsum(starts_code)[rank, None], y)
-    splits = tree.tree_.threshold[tree.tree_.feature >= 0]
-    return np.unique(cuts[splits.astype(np.intp)])
+    intervals = np.searchsorted(cuts, rank, side="right")
+    samples = intervals, y, weights
+    options = {"max_leaf_nodes": n_leaves, "min_samples_leaf": MIN_SAMPLES_LEAF}
+    return cuts[_fit_tree(DecisionTreeRegressor, *samples, **options) - 1]
 
 
-def find_monotone_cuts(values, y, n_bins):
+def _fit_tree(tree_class, intervals, y, weights, **options):
+    """Fit a tree to the numbers of intervals, and find the cuts between them."""
+    fitted = tree_class(random_state=0, **options)
+    numbers = intervals[:, None].astype(np.float32)
+    fitted = fitted.fit(numbers, y, sample_weight=weights).tree_
+    return np.unique(fitted.threshold[fitted.feature >= 0].astype(np.intp)) + 1
+
+
+def find_monotone_cuts(sizes, seconds, n_bins, one=1.0):
     """Find the cuts with shares of the second class that only rise, or only fall.
 
     Among at most ``n_bins`` intervals, each of `MIN_SAMPLES_LEAF` samples or more, they
     have the largest leave-one-out likelihood: each label is predicted by the share
-    among the other samples of its interval. Of many distinct values those at quantiles
-    are candidates. The best is found by dynamic programming, so it is exact.
+    among the other samples of its interval. The best is found by dynamic programming,
+    so it is exact.
 
     Parameters
     ----------
-    values : ndarray of shape (n_samples,)
-    y : ndarray of shape (n_samples,)
-        0 or 1.
+    sizes, seconds : ndarray of shape (n_intervals,)
+        Weight of the samples in consecutive intervals, and of those of the second
+        class.
     n_bins : int
+    one : float
+        Weight of a sample.
 
     Returns
     -------
     cuts : ndarray of shape (n_cuts,), int
-        As from `find_cuts`; empty where no two intervals have different shares.
+        Number of intervals below each cut, ascending; empty where no two intervals have
+        different shares.
     """
-    _, rank, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.r_[0, find_cuts(counts, MAX_MONOTONE_CODES), len(counts)]
-    labels = np.bincount(rank, y, minlength=len(counts))
-    sizes, seconds = (
-        np.r_[0, np.cumsum(of_value)][ends] for of_value in (counts, labels)
-    )
+    total = seconds.sum() / sizes.sum()
     # Entry (a, b): samples between the ends a and b, and those of the second class.
+    sizes, seconds = (np.append(0.0, np.cumsum(w)) / one for w in (sizes, seconds))
     sizes, seconds = sizes - sizes[:, None], seconds - seconds[:, None]
-    is_allowed = sizes >= MIN_SAMPLES_LEAF
+    is_allowed = sizes >= MIN_SAMPLES_LEAF * (1 - ROUND)
     shares = seconds / np.where(is_allowed, sizes, 1)
     gains = np.where(is_allowed, 0.0, -inf)
-    for n_same, share in ((seconds, y.mean()), (sizes - seconds, 1 - y.mean())):
+    for n_same, share in ((seconds, total), (sizes - seconds, 1 - total)):
         has_any = is_allowed & (n_same > 0)
         same, size = n_same[has_any], sizes[has_any]
-        gains[has_any] += same * np.log((same - 1 + PRIOR * share) / (size - 1 + PRIOR))
+        others = np.maximum(same - 1, 0.0)  # of a weight below 1 no other is left
+        gains[has_any] += same * np.log((others + PRIOR * share) / (size - 1 + PRIOR))
     rising, falling = (_best_path(gains, sign * shares, n_bins) for sign in (1, -1))
-    return ends[max(rising, falling)[1]]
+    return np.array(max(rising, falling)[1], dtype=np.intp)
 
 
 def _best_path(gains, shares, n_bins):

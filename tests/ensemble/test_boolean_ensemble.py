@@ -12,6 +12,7 @@ from sklearn.naive_bayes import BernoulliNB
 
 from sklboolean import (
     AveragedPerceptron,
+    BooleanEncoder,
     BooleanEnsembleClassifier,
     BooleanGaussianProcessClassifier,
     ConjunctionLogisticRegression,
@@ -149,7 +150,8 @@ def test_a_frame_is_learned_in_one_call():
 
 def test_logits_are_the_weighted_sum_of_those_of_the_models():
     X, y = frame()
-    model = BooleanEnsembleClassifier(SMALL, random_state=0).fit(X, y)
+    few = BooleanEncoder(n_bins=3)  # probabilities that no logit clips
+    model = BooleanEnsembleClassifier(SMALL, encoder=few, random_state=0).fit(X, y)
     bits = model.encoder_.transform(X)
     expected = sum(
         w * logit(one.predict_proba(bits)[:, 1])

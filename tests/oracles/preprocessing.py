@@ -109,6 +109,49 @@ def best_cuts(values, n_bins):
     return sorted({min(cuts, key=lambda cut: abs(cut - share)) for share in shares})
 
 
+def auto_cuts(values, y):
+    """The numbers of values below each threshold of ``n_bins="auto"`` with labels.
+
+    Eight quantiles, both sides of values that a sixteenth of the samples have, and
+    strict cuts; quantiles within half a bin of a strict cut are left out.
+    """
+    order = np.argsort(values, kind="stable")
+    values, y = np.asarray(values)[order], np.asarray(y)[order]
+    n_samples, strict = len(values), strict_cuts(values, y)
+    near = n_samples / 16
+    cuts = {c for c in best_cuts(values, 8) if all(abs(c - s) > near for s in strict)}
+    for value in set(values.tolist()):
+        if 16 * np.sum(values == value) >= n_samples:
+            cuts |= {int(np.sum(values < value)), int(np.sum(values <= value))}
+    return sorted((cuts | strict) - {0, n_samples})
+
+
+def strict_cuts(values, y, n_leaves=6, least=5):
+    """Split the leaf whose best cut saves most bits, while each saves its price."""
+    price = 6 + len(set(y.tolist()))
+    leaves, cuts = [(0, len(y))], set()
+    while len(leaves) < n_leaves:
+        options = [
+            (entropy(y[a:b]) - entropy(y[a:c]) - entropy(y[c:b]), -c, (a, b))
+            for a, b in leaves
+            for c in range(a + least, b - least + 1)
+            if values[c - 1] < values[c]
+        ]
+        saved, c, leaf = max(options, default=(0, 0, None))
+        if saved < price:
+            break
+        leaves.remove(leaf)
+        leaves += [(leaf[0], -c), (-c, leaf[1])]
+        cuts.add(-c)
+    return cuts
+
+
+def entropy(labels):
+    """The bits that describe labels whose shares are known."""
+    counts = np.unique(labels, return_counts=True)[1]
+    return float(counts @ np.log2(counts.sum() / counts))
+
+
 def monotone_cuts(values, y, n_bins):
     """The thresholds of best leave-one-out likelihood whose shares rise or fall."""
     levels, best = np.unique(values), (-np.inf, [])

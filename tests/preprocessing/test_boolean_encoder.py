@@ -30,7 +30,6 @@ from sklboolean.preprocessing import _enumeration as enumeration
 from sklboolean.preprocessing._thresholds import (
     find_cuts,
     find_monotone_cuts,
-    find_tree_cuts,
     number_text,
     shortest_between,
 )
@@ -171,13 +170,48 @@ def test_thresholds_of_a_tree_are_those_of_scikit_learns_tree(is_classification)
     values = rng.integers(0, 200, 300).astype(float)
     y = np.sin(values / 25) + 0.3 * rng.normal(size=300)
     y = (y > 0).astype(int) if is_classification else y
-    cuts = find_tree_cuts(values, y, 5, is_classification=is_classification)
+    encoder = BooleanEncoder(n_bins=5, strategy="tree").fit(values[:, None], y)
     tree_class = DecisionTreeClassifier if is_classification else DecisionTreeRegressor
     tree = tree_class(max_leaf_nodes=5, min_samples_leaf=5, random_state=0)
     tree.fit(values[:, None], y)
     splits = np.sort(tree.tree_.threshold[tree.tree_.feature >= 0])
-    assert len(cuts) == 4
-    np.testing.assert_array_equal(cuts, np.searchsorted(np.unique(values), splits))
+    [thresholds] = encoder.thresholds_
+    assert len(thresholds) == 4
+    levels = np.unique(values)
+    cuts, expected = (np.searchsorted(levels, t, "right") for t in (thresholds, splits))
+    np.testing.assert_array_equal(cuts, expected)
+
+
+@st.composite
+def labelled_columns(draw):
+    """Numbers with spikes, labels that depend on them, and weights or None."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_samples, n_classes = draw(st.integers(8, 120)), draw(st.integers(2, 4))
+    values = np.round(rng.normal(size=n_samples) * draw(st.integers(2, 60)))
+    values[rng.random(n_samples) < draw(st.sampled_from([0, 0.3]))] = 0
+    y = np.searchsorted([-9, 2, 5][: n_classes - 1], values)
+    y = np.where(
+        rng.random(n_samples) < 0.2, rng.integers(n_classes, size=n_samples), y
+    )
+    weights = rng.integers(0, 4, n_samples) if draw(st.booleans()) else None
+    if weights is not None:
+        weights[0] = 1
+    return values, y, weights
+
+
+@settings(deadline=None, max_examples=60)
+@given(labelled_columns())
+def test_strict_cuts_shorten_the_description_of_the_labels(column):
+    values, y, weights = column
+    copies = (
+        np.arange(len(y)) if weights is None else np.repeat(np.arange(len(y)), weights)
+    )
+    x, labels = values[copies], y[copies]
+    encoder = BooleanEncoder(kinds={0: "number"}).fit(values[:, None], y, weights)
+    expected = oracle.auto_cuts(x, labels)
+    [thresholds] = encoder.thresholds_
+    found = np.searchsorted(np.sort(x), thresholds, side="right").tolist()
+    assert found == expected
 
 
 def test_a_tree_finds_the_threshold_that_matters():
@@ -196,7 +230,8 @@ def test_monotone_intervals_have_the_best_leave_one_out_likelihood(seed, n_bins)
     values = rng.integers(0, 8, 50)
     y = (rng.random(50) < 0.5 + rng.uniform(-0.07, 0.07) * values).astype(int)
     best, expected = oracle.monotone_cuts(values, y, n_bins)
-    cuts = find_monotone_cuts(values, y, n_bins)
+    sizes, seconds = np.bincount(values), np.bincount(values, y)
+    cuts = find_monotone_cuts(sizes[sizes > 0], seconds[sizes > 0], n_bins)
     assert len(cuts) == len(expected)  # the fewest of equally good ones
     place = np.searchsorted(np.unique(values)[cuts], values, side="right")
     bins = [y[place == k] for k in range(len(cuts) + 1)]
@@ -318,12 +353,12 @@ DATES = [f"2024-{month:02}-{day:02}" for month in range(1, 13) for day in range(
         (DATES, "'since' of X holds dates as text.*pandas.to_datetime"),
         (
             [f"street {k}" for k in range(40)],
-            "Most categories of column 'since' of X occur in few samples",
+            "Column 'since' of X: no level has 5 samples, so identifiers",
         ),
     ],
 )
 def test_text_that_is_no_category_is_a_warning(values, message):
-    frame = pd.DataFrame({"since": values})
+    frame = pd.DataFrame({"since": values, "flag": np.arange(len(values)) % 2})
     with pytest.warns(UserWarning, match=message):
         BooleanEncoder().fit(frame)
     if "numbers" in message:
@@ -336,7 +371,6 @@ def test_text_that_is_no_category_is_a_warning(values, message):
 )
 def test_categories_that_are_meant_are_no_warning(convert):
     names = pd.DataFrame({
-        "declared": pd.Series(DATES, dtype="category"),
         "codes": [f"{i % 40:05}" for i in range(len(DATES))],
         "streets": [f"street {i % 40}" for i in range(len(DATES))],
         "digits": [str(i % 10) for i in range(len(DATES))],

@@ -1,0 +1,105 @@
+"""Warnings of columns that may be mistakes, from the counts of their values."""
+
+import re
+
+from sklboolean._core.validation import warn_user
+from sklboolean.preprocessing._encoded_columns import UnknownColumn, levels_alike
+from sklboolean.preprocessing._thresholds import MIN_SAMPLES_LEAF
+
+NUMBER = re.compile(r"[-+]?(\d[\d.,]*|[.,]\d+)(e[-+]?\d+)?%?", re.IGNORECASE)
+CODE = re.compile(r"0\d")  # as in postcodes
+DATE_TEXT = re.compile(r"(\d{4}([-/.]\d\d?){2}|(\d\d?[-/.]){2}\d{4})([ T].*)?")
+# What text may be, the least number of levels that tell, and what converts it.
+WRITTEN_TYPES = (
+    (DATE_TEXT, 3, "dates", "to_datetime"),
+    (NUMBER, 11, "numbers", "to_numeric"),
+)
+MANY_LEVELS, MOST_NAMED = 400, 20
+
+
+def warn_of_levels(summary, fitted):
+    """Warn of levels that may be mistakes."""
+    where = f"Column {summary.name!r} of X"
+    option = f"kinds={{{summary.name!r}: 'category'}}"
+    keep = f"Set {option} to keep it without this warning."
+    n_known, n_kept = sum(summary.levels.values()), len(fitted.levels)
+    levels = [level for level, count in summary.levels.items() if count]
+    alike = levels_alike(levels)
+    if alike:
+        others = f" (and {len(alike) - 1} more pairs)" if len(alike) > 1 else ""
+        warn_user(
+            f"{where} holds {alike[0][0]!r} and {alike[0][1]!r}{others}, which differ "
+            "only in blanks or in case, so each is a category. Make them one, for "
+            f"example by .str.strip().str.lower(). {keep}"
+        )
+    text = None if summary.is_declared else what_text_is(levels)
+    if text:
+        warn_user(f"{where} holds {text} {keep}")
+    elif n_kept > 30 and n_known < 4 * n_kept and not summary.is_declared:
+        warn_user(
+            f"Most categories of column {summary.name!r} of X occur in few samples. "
+            "Leave the column out, or set max_categories or "
+            f"min_frequency. {keep}"
+        )
+    elif n_kept > MANY_LEVELS:
+        warn_user(
+            f"{where} has {n_kept} categories, and each becomes a feature. Set "
+            f"max_categories or min_frequency to share one among the rare ones. {keep}"
+        )
+
+
+def what_text_is(levels):
+    """Say of which type nearly all levels are, written as text; None: of no other."""
+    texts = [*map(str, levels)]
+    for pattern, least, what, convert in WRITTEN_TYPES:
+        others = [text for text in texts if not pattern.fullmatch(text)]
+        is_code = pattern is NUMBER and any(map(CODE.match, texts))
+        if len(levels) >= least and len(others) <= 0.1 * len(levels) and not is_code:
+            but = f" except values such as {others[0]!r}" if others else ""
+            return (
+                f"{what} as text{but}, so each of them becomes a category. Convert the "
+                f"column, for example by pandas.{convert}."
+            )
+    return None
+
+
+def warn_of_useless(summaries, state, thresholds):
+    """Name the columns of one value, and those of a level for nearly each sample."""
+    constant = [
+        summary.name
+        for summary in summaries
+        if summary.is_constant()
+        and summary.n_used > 1
+        and summary.name not in thresholds
+    ]
+    if constant:
+        is_one = len(constant) == 1
+        has, tells, it = (
+            ("has", "it tells", "it") if is_one else ("have", "they tell", "them")
+        )
+        warn_user(
+            f"{_listed(constant)} of X {has} the same value in all samples, so {tells} "
+            f"nothing. Leave {it} out.",
+            in_folds=False,
+        )
+    left_out = [
+        summary.name
+        for summary, fitted in zip(summaries, state, strict=True)
+        if isinstance(fitted, UnknownColumn)
+        and summary.levels
+        and (summary.is_declared or not what_text_is(summary.levels))
+    ]
+    if left_out:
+        warn_user(
+            f"{_listed(left_out)} of X: no level has {MIN_SAMPLES_LEAF} samples, so "
+            "identifiers and free text are left out. Turn text into words, for example "
+            "by CountVectorizer, or set kinds to 'category' to keep all levels.",
+            in_folds=False,
+        )
+
+
+def _listed(names):
+    """Begin a sentence about columns."""
+    others = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
+    listed = ", ".join(map(repr, names[:MOST_NAMED]))
+    return f"Column{'s' * (len(names) > 1)} {listed}{others}"
