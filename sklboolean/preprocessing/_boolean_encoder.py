@@ -55,7 +55,6 @@ from sklboolean.preprocessing._column_summary import ColumnSummary, add_partitio
 from sklboolean.preprocessing._column_warnings import warn_of_levels, warn_of_useless
 from sklboolean.preprocessing._derived_columns import decoded, encoder_code
 from sklboolean.preprocessing._encoded_columns import (
-    UnknownColumn,
     conditions_of_one,
     missing_message,
     sparse_conditions,
@@ -318,10 +317,8 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
             their kind, and when every column is constant. An earlier fit is kept.
         """
         with restore_on_error(self):
-            if in_partitions(X):
-                self._fit_partitions(X, y, sample_weight)
-            else:
-                self._fit(X, y, sample_weight)
+            fit = self._fit_partitions if in_partitions(X) else self._fit
+            fit(X, y, sample_weight)
         return self
 
     def fit_transform(self, X, y=None, sample_weight=None):
@@ -430,10 +427,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
     def _fit_partitions(self, partitions, y=None, sample_weight=None):
         self._check_params()
         targets = [part if in_partitions(part) else None for part in (y, sample_weight)]
-        if any(part is not None for part in targets):
-            sources = split_samples(partitions, *targets)
-        else:
-            sources = split_table(partitions)
+        is_table = all(part is None for part in targets)
+        split = split_table if is_table else split_samples
+        sources = split(partitions, *([] if is_table else targets))
         # Partitions are loaded, and their summaries added, one after the other.
         tasks = BooleanEncoder._summarize_partition, self, sources
         schema, summaries = add_partitions(run_on_workers(*tasks))
@@ -563,10 +559,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
                 f"Two features would be named {name}. Rename the columns of X from "
                 "which they come."
             )
-        self.kinds_ = [
-            "unknown" if isinstance(fitted, UnknownColumn) else fitted.kind
-            for fitted in state
-        ]
+        self.kinds_ = [getattr(fitted, "shown_kind", fitted.kind) for fitted in state]
         self.thresholds_ = [fitted.shown_thresholds for fitted in state]
         self.categories_ = [getattr(fitted, "levels", ()) for fitted in state]
         self.feature_groups_ = np.repeat(np.array(labels, dtype=object), widths)

@@ -485,6 +485,8 @@ class UnknownColumn(LevelColumn):
     It had no value in fit, or a level for nearly each sample. It takes any value.
     """
 
+    shown_kind = "unknown"
+
     def read(self, column):
         """Find the run of each sample; no level is unseen."""
         return np.where(column.missing(), self.missing_run, 0), {}

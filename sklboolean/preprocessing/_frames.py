@@ -119,9 +119,9 @@ class Column(NamedTuple):
         """Sum up the weights of the samples of each level."""
         if self.kind == TAGS:
             return [float(weights[samples].sum()) for samples in self.tags]
-        known = self.codes >= 0
-        n_levels = len(self.levels)
-        return np.bincount(self.codes[known], weights[known], n_levels).tolist()
+        # Missing values have the code -1.
+        counts = np.bincount(self.codes + 1, weights, len(self.levels) + 1)
+        return counts[1:].tolist()
 
     def check_kind(self, kind, where):
         """Refuse a type that says another kind than that of ``where``."""
