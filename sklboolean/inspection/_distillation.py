@@ -14,8 +14,7 @@ from sklboolean._core.calibration import predicted_codes
 from sklboolean._core.damage import labels_of
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import WeightedSum, class_labels, formula_of
-from sklboolean._core.validation import check_labelled
-from sklboolean.inspection._figure import take_samples
+from sklboolean._core.validation import check_labelled, take_samples
 from sklboolean.preprocessing import BooleanEncoder
 from sklboolean.rules import ConjunctionRegressor
 
