@@ -45,4 +45,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_MODULES})
+    return sorted({*_MODULES, "__all__", "__doc__", "__version__", "show_versions"})

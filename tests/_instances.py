@@ -495,6 +495,7 @@ MODELS = {name: case.model() for name, case in CASES.items() if case.quick is no
 # What these say about data that follow no rule, and about few or easy samples.
 EXPECTED_WARNINGS = [
     "ignore:Column .* is above binarize:UserWarning",
+    "ignore:Column .* outweigh bits as they are:UserWarning",
     "ignore:No (con|dis)junction classifies:UserWarning",
     "ignore:No rule gained enough:UserWarning",
     "ignore:None of the .* hypotheses agrees:UserWarning",

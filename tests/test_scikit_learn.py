@@ -60,7 +60,7 @@ import sklboolean
 
 pytestmark = [
     *(pytest.mark.filterwarnings(each) for each in EXPECTED_WARNINGS),
-    pytest.mark.filterwarnings("ignore:Scoring failed:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Columns .* have the same value:UserWarning"),
 ]
 
 ESTIMATORS = {name: getattr(sklboolean, name)() for name in public_estimators()}
@@ -150,7 +150,9 @@ SELECTORS = {
 def test_the_right_features_are_selected(name, tool):
     selector = SELECTORS[tool](clone(ESTIMATORS[name]))
     chosen = set(selector.get_support(indices=True).tolist())
-    assert (chosen & {0, 3}) if name in WEAK else (chosen >= {0, 3})
+    # The target of a regressor has a part of feature 1, too.
+    right = {0, 1, 3} if is_regressor(ESTIMATORS[name]) else {0, 3}
+    assert len(chosen & right) >= (1 if name in WEAK else 2)
     assert selector.transform(X).shape == (80, len(chosen))
 
 

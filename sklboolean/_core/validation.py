@@ -71,9 +71,9 @@ def validate_data_strict(
     plain = _plain_data(estimator, X, y, **options)
     if plain is not None:
         return plain if isinstance(y, str) else (plain, y)
-    X_array = check_stored(X, "X")
     dtype = options.get("dtype", "numeric")
     try:
+        X_array = check_stored(X, "X")
         with named_columns(X_array, "X", dtype), readable_errors("X"):
             checked = _validate_named(estimator, X_array, y, **options)
             data, *labels = checked if isinstance(checked, tuple) else (checked,)
@@ -84,6 +84,9 @@ def validate_data_strict(
                 with suppress(TypeError, ValueError):  # text
                     data.astype(np.float64)
     except (TypeError, ValueError) as error:
+        if not options.get("reset", True) and hasattr(X, "columns"):
+            # A column that the fit did not have comes before what it holds.
+            validate_data(estimator, X, reset=False, skip_check_array=True)
         check_labelled(y)
         if "contains NaN" in str(error) or "contains infinity" in str(error):
             find_not_finite(X_array, X, **options)
@@ -347,6 +350,7 @@ KEPT_DTYPES = [
 
 FEW_SAMPLES = 64  # of a data frame, which need not be read column by column
 ENOUGH_ROWS = 20  # to say that a column is above a threshold in every row
+RAW = 10.0  # numbers of columns that are always above 0, such as ages
 ENOUGH_TO_REFUSE = 200  # samples of which no column differs
 
 
@@ -515,6 +519,20 @@ def take_samples(X, samples):
     if sparse.issparse(X):
         return X.tocsr()[samples]
     return (X if hasattr(X, "shape") else np.asarray(X))[samples]
+
+
+def warn_of_raw_numbers(estimator, X):
+    """Warn of columns such as ages and incomes, for a model that multiplies them."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    raw = np.flatnonzero((0 < low) & (low < high) & (high >= RAW))
+    if len(X) >= ENOUGH_ROWS and len(raw):
+        names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
+        others = f" (and {len(raw) - 1} more)" if len(raw) > 1 else ""
+        warn_user(
+            f"Column {names[raw[0]]!s}{others} holds numbers from {low[raw[0]]:g} to "
+            f"{high[raw[0]]:g}, which outweigh bits as they are. Encode them with "
+            "BooleanEncoder, or scale them, for example with StandardScaler."
+        )
 
 
 def warn_user(message, category=UserWarning, *, in_folds=True):

@@ -8,6 +8,7 @@ import numpy as np
 from sklboolean._core.exports import import_pandas
 from sklboolean._core.formulas import python_value
 from sklboolean._core.parameters import check_integer, check_real
+from sklboolean._core.validation import is_missing
 from sklboolean.inspection._explanations import as_frame
 from sklboolean.inspection._least_changes import ChangeProblem
 from sklboolean.inspection._legal_states import (
@@ -41,7 +42,7 @@ class Counterfactuals:
     ----------
     values : data frame or ndarray of shape (n_found, n_columns)
         Changed samples in the units of X: of a changed number, one in the interval that
-        it must lie in.
+        it must lie in. A data frame of pandas if X is one of pandas, polars or pyarrow.
     samples : ndarray of shape (n_found,), int
         Number of the sample in X that each one changes.
     changed : ndarray of shape (n_found, n_columns), bool
@@ -129,17 +130,24 @@ class Counterfactuals:
         text : str
         """
         words = [[] for _ in self.samples]
+        unanswered = set(range(len(self.is_proved))) - set(self.samples.tolist())
         for number, column, old, new in self._changes():
             name, new, old = self.column_names[column], level_text(new), level_text(old)
             words[number].append(f"{name} {new} instead of {old}")
-        return "\n".join(
-            f"sample {sample}: {prediction} with {' and '.join(changes) or 'no change'}"
+        lines = [
+            (sample, f"{prediction} with {' and '.join(changes) or 'no change'}")
             for sample, prediction, changes in zip(
                 self.samples, self.predictions, words, strict=True
             )
-        )
+        ]
+        for sample in unanswered:
+            proved = "no allowed change turns the prediction"
+            reason = proved if self.is_proved[sample] else "none was found in the time"
+            lines.append((sample, reason))
+        lines.sort(key=lambda line: line[0])
+        return "\n".join(f"sample {sample}: {text}" for sample, text in lines)
 
-    def __str__(self):
+    def __repr__(self):
         return self.to_text()
 
 
@@ -169,10 +177,10 @@ def counterfactuals(
     costs : dict or None, default=None
         Cost of a change by name of the column: a number above 0, which is 1 for other
         columns, or a function of the old and the new value, as ``values`` would hold
-        it. In columns of numbers and ordered levels the former is multiplied by
-        ``1 + s / p``, where s is the share of the column's thresholds that the change
-        passes, and p the number of columns. So without ``costs`` as few columns change
-        as possible, by as little as possible.
+        it; the old one may be missing (NaN or None). In columns of numbers and ordered
+        levels the former is multiplied by ``1 + s / p``, where s is the share of the
+        column's thresholds that the change passes, and p the number of columns. So
+        without ``costs`` as few columns change as possible, by as little as possible.
     immutable : sequence of str, default=()
         Columns that must not change.
     directions : dict or None, default=None
@@ -403,9 +411,11 @@ class _Search:
                     steps = np.abs(numbers - present) / max(1, len(numbers) - 1)
                     costs *= 1 + steps / len(self.states)
             if not ((costs > 0) & (costs < HIGHEST_COST)).all():
+                gap = is_missing(np.array([old], dtype=object))[0]
+                is_gap = " (a missing value: give it a cost, too)" * int(gap)
                 raise ValueError(
-                    f"costs[{name!r}] of the old value {old!r} must be above 0 and "
-                    f"below {HIGHEST_COST:g}; got {costs.tolist()}."
+                    f"costs[{name!r}] of the old value {old!r}{is_gap} must be above 0 "
+                    f"and below {HIGHEST_COST:g}; got {costs.tolist()}."
                 )
             sign = SIGNS.get(self.directions.get(name), 0)
             is_refused = sign * (numbers - present) < 0

@@ -63,7 +63,7 @@ class BoostingCurveDisplay(Display):
         estimator : fitted estimator with ``staged_predict``
             `BoostByMajority`, `BoostByMajorityRegressor`, or a booster of scikit-learn.
             A classifier is scored by accuracy, a regressor by R2.
-        data : dict of str to (X, y)
+        data : dict of str to (X, y), or one such pair
             Samples and their targets, by the name of the curve.
         ax : matplotlib Axes or None, default=None
             Axes to draw into. None: a new figure.
@@ -78,11 +78,11 @@ class BoostingCurveDisplay(Display):
                 "estimator must have staged_predict, as boosters have; got "
                 f"{estimator!r}."
             )
-        is_classifier = hasattr(estimator, "classes_")
+        is_classifier, is_named = hasattr(estimator, "classes_"), isinstance(data, dict)
         metric = accuracy_score if is_classifier else r2_score
         scores = {
             name: [metric(y, predicted) for predicted in estimator.staged_predict(X)]
-            for name, (X, y) in data.items()
+            for name, (X, y) in dict(data if is_named else {"score": data}).items()
         }
         name = "Accuracy" if is_classifier else "R2"
         return cls(scores, score_name=name).plot(ax=ax)

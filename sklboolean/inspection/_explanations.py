@@ -92,6 +92,9 @@ class Explanation:
     probability: float | None
     quantity: str
 
+    def __repr__(self):
+        return self.to_text()
+
     def to_frame(self):
         """Make a data frame with a row for each part, and for the intercept.
 

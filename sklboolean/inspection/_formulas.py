@@ -59,10 +59,10 @@ def check_conjunctions(model, formula):
     if formula is None or isinstance(formula, Members):
         raise ValueError(
             f"This {type(model).__name__} is not a list of rules and not a sum of "
-            f"conjunctions that could be shown. estimator must be {MODELS}, or a "
-            "KernelPerceptron or BooleanSVC whose kernel is not normalized and weighs "
-            "at most 10,000 conjunctions. Of others, explain and extract_dnf show the "
-            "parts, and distill fits a formula to any model."
+            f"conjunctions. The model must be {MODELS}, or a KernelPerceptron or "
+            "BooleanSVC whose kernel is not normalized and weighs at most 10,000 "
+            "conjunctions. distill fits a formula to any model; extract_dnf takes rules "
+            "out of a kernel model."
         )
     return formula
 

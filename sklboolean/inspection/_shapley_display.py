@@ -137,7 +137,7 @@ class ShapleyDisplay(Display):
         for bar, (_, value) in zip(drawn, bars, strict=True):
             bar.set_x(end - value)
             right, middle = max(end, end - value), bar.get_y() + bar.get_height() / 2
-            ax.annotate(f"{value:+.2g}", (right, middle), **BESIDE)
+            ax.annotate(short_text(value, "+.2g"), (right, middle), **BESIDE)
             if bar is not drawn[-1]:
                 line = [middle, middle + 1]
                 ax.plot([end - value] * 2, line, color="0.5", linewidth=0.8)
@@ -149,7 +149,7 @@ class ShapleyDisplay(Display):
         ax.relim()
         ax.margins(x=0.12)
         ax.autoscale_view(scaley=False)
-        ax.set_title(f"{base:.3g} on average, {score:.3g} here")
+        ax.set_title(f"{short_text(base)} on average, {short_text(score)} here")
 
     def _text(self, column):
         """Name a column with the value that the sample of a waterfall has in it."""
@@ -157,7 +157,7 @@ class ShapleyDisplay(Display):
         if data is None:
             return name
         value = data[self.sample, column]
-        return f"{name} = {value:.4g}" if is_number(value) else f"{name} = {value}"
+        return f"{name} = {short_text(value, '.4g') if is_number(value) else value}"
 
     def _draw_beeswarm(self, values, is_new_figure):
         ax, columns = self.ax_, self._largest(np.abs(values).mean(axis=0))
@@ -198,6 +198,12 @@ BESIDE = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", "size
 def is_number(value):
     """Test for a number, of Python or numpy."""
     return isinstance(value, int | float | np.number | np.bool_)
+
+
+def short_text(value, form=".3g"):
+    """Write a number in few digits, without a power of ten below a million million."""
+    text = format(value, form)
+    return text if "e+" not in text or abs(value) >= 1e12 else f"{value:{form[:-3]}.0f}"
 
 
 def swarm_offsets(values, width):

@@ -82,6 +82,12 @@ class ShapleyValues:
     index: object
     interactions: np.ndarray | None = None
 
+    def __repr__(self):
+        means = zip(self.output_names, np.ravel(self.base_values), strict=True)
+        about = ", ".join(f"{name} {mean:.4g} on average" for name, mean in means)
+        n_samples, n_columns = np.shape(self.values)[:2]
+        return f"ShapleyValues({n_samples} samples, {n_columns} columns; {about})"
+
     def scores(self) -> np.ndarray:
         """Add up the values of each sample and the base value.
 

@@ -96,7 +96,13 @@ class UserColumns:
 
     def samples(self, X):
         """Transform samples into the features of the last step."""
-        return X if self.transformers is None else self.transformers.transform(X)
+        if self.transformers is None:
+            return X
+        samples = self.transformers.transform(X)
+        # The model of a table of pyarrow was fitted to an array.
+        has_names = hasattr(self.model, "feature_names_in_")
+        is_frame = hasattr(samples, "to_numpy")
+        return samples.to_numpy() if is_frame and not has_names else samples
 
     def bits(self, samples, name="X"):
         """Check features of the last step; return them as a dense Boolean array."""

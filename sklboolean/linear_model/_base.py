@@ -41,6 +41,7 @@ from sklboolean._core.validation import (
     as_boolean,
     validate_data_or_bits,
     warn_of_lost_columns,
+    warn_of_raw_numbers,
 )
 from sklboolean.linear_model._data import NO_DATA, OnlineData, pack_samples
 from sklboolean.linear_model._loop import (
@@ -126,6 +127,8 @@ class BaseOnlineLinear(ExportMixin, ParameterMixingMixin, OnlineClassifier):
         user_X, (X, y) = X, (checked, None) if only_X else checked
         if as_given:
             data = pack_samples(X, user_X)
+            if reset and len(data.data) and isinstance(X, np.ndarray):
+                warn_of_raw_numbers(self, X)
         else:
             n_features, bits = X.shape[1], as_boolean(X, binarize)
             if sparse.issparse(bits):

@@ -377,4 +377,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
                 self._formula().output_names(), self._state.intercepts, strict=True
             )
         )
-        return html_table(caption, ["label", "conjunction", "weight", "coverage"], rows)
+        # Regressors, and two classes, have one sum, whose conjunctions have no label.
+        first = 0 if any(row[0] for row in rows) else 1
+        header = ["label", "conjunction", "weight", "coverage"][first:]
+        return html_table(caption, header, [row[first:] for row in rows])

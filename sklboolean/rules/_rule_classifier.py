@@ -360,7 +360,9 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
                 for setting, cost in costs_of_fold.items()
             }
             costs = without_far_behind(costs)
-            if progress.step(partial("{} settings are left".format, len(costs))):
+            least = min(costs.values())
+            text = f"{len(costs)} settings are left, the best costs {least:.4g}"
+            if progress.step(text.format):
                 break
         return min(costs, key=lambda setting: (costs[setting], -setting.literal_cost))
 

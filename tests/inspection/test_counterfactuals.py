@@ -397,7 +397,10 @@ def test_wanted_prediction_needs_no_change():
     found = counterfactuals(constant, X[:2])
     assert found.is_proved.all()
     assert len(found.values) == len(found.samples) == 0
-    assert found.to_text() == ""
+    assert found.to_text().splitlines() == [
+        f"sample {k}: no allowed change turns the prediction" for k in range(2)
+    ]
+    assert repr(found) == found.to_text()
     assert len(found.to_frame()) == 0
 
 

@@ -369,7 +369,7 @@ def test_input_that_is_refused():
         explain(pipeline, X, target="maybe")
     with pytest.raises(ValueError, match="below the number of samples"):
         ExplanationDisplay.from_estimator(pipeline, X, sample=len(X))
-    with pytest.raises(ValueError, match="that could be shown"):
+    with pytest.raises(ValueError, match="not a sum of conjunctions"):
         explain(KMeans(2, n_init=1).fit(X), X)
-    with pytest.raises(ValueError, match="that could be shown"):
+    with pytest.raises(ValueError, match="not a sum of conjunctions"):
         explain(fitted(DensityClassifier()), X)
