@@ -288,7 +288,7 @@ PROBABILITY_TOOLS = {
 
 @pytest.mark.parametrize(("name", "tool"), cases(is_classifier, PROBABILITY_TOOLS))
 def test_a_probability_is_no_bit(name, tool):
-    """All are above ``binarize=0.0``: models of bits warn, and name the way out."""
+    """All are above ``binarize=0.0``: models of bits warn, and name the remedy."""
     model = clone(ESTIMATORS[name])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
