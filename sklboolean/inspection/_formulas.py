@@ -61,8 +61,8 @@ def check_conjunctions(model, formula):
             f"This {type(model).__name__} is not a list of rules and not a sum of "
             f"conjunctions. The model must be {MODELS}, or a KernelPerceptron or "
             "BooleanSVC whose kernel is not normalized and weighs at most 10,000 "
-            "conjunctions. distill fits a formula to any model; extract_dnf takes rules "
-            "out of a kernel model."
+            "conjunctions. distill fits a formula to any model, and extract_dnf takes "
+            "rules out of a kernel model."
         )
     return formula
 
