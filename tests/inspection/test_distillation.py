@@ -26,7 +26,8 @@ LABELS = np.array(["no", "yes"])[BITS[:, 0] & BITS[:, 1] | BITS[:, 2]]
 AGE, CITY = RNG.integers(18, 80, 300), RNG.choice(["a", "b"], 300)
 FRAME = pd.DataFrame({"age": AGE, "city": CITY})
 OLD = np.where((AGE > 40) & (CITY == "a"), 2, AGE > 60)
-FOREST = make_pipeline(OrdinalEncoder(), RandomForestClassifier(30, random_state=0))
+ORDINAL = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+FOREST = make_pipeline(ORDINAL, RandomForestClassifier(30, random_state=0))
 
 
 def test_a_sum_of_conjunctions_is_found_again():
@@ -70,7 +71,7 @@ def test_the_stand_in_of_several_classes_is_a_formula():
     forest = FOREST.fit(FRAME, OLD)
     pipeline = distill(forest, FRAME, random_state=0).model
     encoder, last = pipeline[0], pipeline[-1]
-    bits = encoder.transform(FRAME).astype(bool)
+    bits = np.asarray(encoder.transform(FRAME)).astype(bool)
     formula = last._formula()
     np.testing.assert_allclose(
         formula.evaluate(bits), pipeline.predict_proba(FRAME), atol=1e-12
