@@ -80,7 +80,7 @@ def test_the_stand_in_of_several_classes_is_a_formula():
     with sqlite3.connect(":memory:") as database:
         frame.to_sql("t", database, index=False)
         sql = last.to_sql(encoder.get_feature_names_out().tolist())
-        found = database.execute(f"SELECT {sql} FROM t").fetchall()
+        found = database.execute(f"SELECT {sql} FROM t AS f").fetchall()
     assert [label for (label,) in found] == pipeline.predict(FRAME).tolist()
     assert explain(pipeline, FRAME[:2])
 
