@@ -330,10 +330,11 @@ def is_missing(values):
     """Test which values of an array are None, NaN or pandas' NA."""
     if values.dtype.kind != "O":
         return np.isnan(values)
-    return np.frompyfunc(_is_none, 1, 1)(values).astype(bool)
+    return np.frompyfunc(is_none, 1, 1)(values).astype(bool)
 
 
-def _is_none(value):
+def is_none(value):
+    """Test whether a value is None, NaN or pandas' NA."""
     try:
         return value is None or bool(value != value)
     except (TypeError, ArithmeticError):  # pandas' NA, signalling NaN of decimal

@@ -24,6 +24,7 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
+from itertools import dropwhile
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -37,6 +38,7 @@ from sklboolean._core.validation import (
     has_fitted_names,
     holds_dicts,
     is_missing,
+    is_none,
     named_columns,
     readable_errors,
 )
@@ -473,8 +475,7 @@ def _time_column(name, numbers, times, is_zoned=False):
 
 def _are_lists(values):
     """Test whether the first value that is not missing is a list."""
-    is_gap = is_missing(np.fromiter(values, object, count=len(values)))
-    return not is_gap.all() and isinstance([*values][is_gap.argmin()], LISTS)
+    return isinstance(next(dropwhile(is_none, values), None), LISTS)
 
 
 def _list_column(name, lists):
@@ -485,7 +486,7 @@ def _list_column(name, lists):
             for tag in {*tags} - {None}:
                 places.setdefault(tag, []).append(sample)
         else:
-            [is_gap[sample]] = is_missing(np.fromiter([tags], object, count=1))
+            is_gap[sample] = is_none(tags)
             if not is_gap[sample]:
                 raise TypeError(f"{tags!r} beside lists")
     if not all(isinstance(tag, str) for tag in places):
