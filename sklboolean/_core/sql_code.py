@@ -407,14 +407,15 @@ class SqlSum:
         """Write the softmax, as 1 / (1 + sum of exp of differences of scores)."""
         formula, scores = self.formula, self.scores()
         weights, intercepts = formula.scaled()
-        sums = np.column_stack([intercepts, weights])
-        sums = sums if len(sums) > 1 else np.vstack([0 * sums, sums])
 
         def power(j, k):
+            if len(scores) == 1:
+                return self._exp(f"{'-' * (j < k)}({scores[0]})")
             if formula.games is not None:
                 return self._exp(f"{scores[j]} - {scores[k]}")
-            difference = sums[j] - sums[k]  # is one sum, which is shorter than two
-            return self._exp(self._sum(difference[0], difference[1:]))
+            # The difference of two sums is one sum, which is shorter.
+            difference = intercepts[j] - intercepts[k], weights[j] - weights[k]
+            return self._exp(self._sum(*difference))
 
         classes = range(len(formula.classes))
         powers = [[power(j, k) for j in classes if j != k] for k in classes]
