@@ -7,12 +7,12 @@
 # before the next one is made.
 
 import re
-import warnings
 from pathlib import Path
 
 import numpy as np
 
 from sklboolean._core.partitions import is_empty, load, split_collections
+from sklboolean._core.validation import warn_user
 
 # Columns of 2**16 bytes would compete for the same lines of the processor's cache.
 BATCH_SIZE = 2**16 + 64
@@ -213,10 +213,9 @@ def _read_csv(store, path, _batch_size):
     with csv.open_csv(store.open_input_stream(path)) as reader:
         schema = reader.schema
     if "" in schema.names:
-        warnings.warn(
+        warn_user(
             f"Column {schema.names.index('')} of {path} has no name. pandas writes an "
-            "index so: write the file by to_csv(path, index=False).",
-            stacklevel=2,
+            "index so: write the file by to_csv(path, index=False)."
         )
     for field in schema:
         if types.is_binary(field.type):
