@@ -147,7 +147,7 @@ class ShapleyDisplay(Display):
         ax.set_ylim(max(1, len(bars)) - 0.5, -0.5)
         # Bars were moved after they were drawn: fit the axis again.
         ax.relim()
-        ax.margins(x=0.12)
+        ax.margins(x=0.16)
         ax.autoscale_view(scaley=False)
         ax.set_title(f"{short_text(base)} on average, {short_text(score)} here")
 

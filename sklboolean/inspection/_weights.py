@@ -126,8 +126,8 @@ class WeightsDisplay:
         # Features in one row: a flat figure, with space for the names below.
         if height == 1:
             longest = max(map(len, self.feature_names)) if named else 0
-            inches = 0.45 * n_grid_rows + 0.3 + 0.06 * longest
-            self.figure_.set_size_inches(0.16 * width + 1, inches)
+            inches = 0.55 * n_grid_rows + 0.3 + 0.08 * longest
+            self.figure_.set_size_inches(0.22 * width + 1, inches)
         # One scale for all diagrams: the largest weight fills its square.
         largest = np.abs(self.components).max() or 1.0
         for k, ax in enumerate(self.axes_.ravel()):
@@ -139,7 +139,7 @@ class WeightsDisplay:
                 ax.set_title(self.titles[k], fontsize=8)
         if named:
             self.axes_[-1, 0].set_xticks(
-                range(width), self.feature_names, rotation=90, fontsize=7
+                range(width), self.feature_names, rotation=90, fontsize=9
             )
         return self
 

@@ -49,7 +49,7 @@ from sklboolean.inspection import (
     shapley_values,
 )
 from sklboolean.inspection._pattern_games import distinct_rows
-from sklboolean.inspection._shapley_display import SCALE
+from sklboolean.inspection._shapley_display import SCALE, short_text
 from sklboolean.kernels import ConjunctionKernel
 from sklboolean.rules import Rule, RuleEnsemble, extract_dnf
 
@@ -513,6 +513,20 @@ def test_to_shap(monkeypatch):
     np.testing.assert_array_equal(explanation.data, X)
     assert explanation.names["feature_names"] == ["x0", "x1", "x2", "x3", "x4"]
     assert explanation.names["output_names"] is None
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "text"),
+    [
+        (18000.0, ".4g", "18000"),
+        (-123456.7, "+.2g", "-123457"),
+        (0.012345, ".3g", "0.0123"),
+        (1e-9, ".3g", "1e-09"),
+        (2.5e15, ".3g", "2.5e+15"),
+    ],
+)
+def test_numbers_of_pictures_have_no_power_of_ten(value, form, text):
+    assert short_text(value, form) == text
 
 
 @pytest.mark.parametrize("kind", ["importance", "waterfall", "beeswarm"])

@@ -5,24 +5,33 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from _instances import METHODS, MODELS, data, ignores_labels, target_for
+from matplotlib import pyplot
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
+import sklboolean
 from sklboolean import (
+    AveragedPerceptron,
     BernoulliMixture,
+    BooleanEncoder,
     BoostByMajority,
     BoostByMajorityRegressor,
     ConjunctionFeatures,
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
     DensityOutlierDetector,
     OnlineBoostByMajority,
     QueryByCommittee,
     Winnow,
+    inspection,
 )
 from sklboolean._core.validation import check_array_strict
 from sklboolean.active_learning import HalfspaceVersionSpace
@@ -226,3 +235,79 @@ def test_text_in_new_rows_is_to_be_encoded():
     estimator = QueryByCommittee(random_state=0, max_queries=12).fit(X, Y)
     with pytest.raises(ValueError, match="encode text first"):
         estimator.predict(TEXT.astype(object))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_column_that_the_fit_did_not_have_is_named_before_what_it_holds(name):
+    """A date in a prediction need not be encoded: it must be left out."""
+    X, y = data()
+    frame = pd.DataFrame(X.astype(bool), columns=list("abcdefgh"))
+    model = clone(MODELS[name]).fit(frame, target_for(MODELS[name], X, y))
+    method = next(each for each in METHODS if hasattr(model, each))
+    for value in (pd.Timestamp("2020-01-01"), "text"):
+        with pytest.raises(ValueError, match=r"unseen at fit time:\n- when"):
+            getattr(model, method)(frame.assign(when=value))
+
+
+@pytest.mark.parametrize("model", [AveragedPerceptron(), Winnow()])
+def test_raw_numbers_are_a_warning_of_models_that_multiply_them(model):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"bit": rng.integers(0, 2, 60), "age": rng.integers(18, 80, 60)})
+    with pytest.warns(UserWarning, match=r"age holds numbers from 21 to 75, .*Boo"):
+        clone(model).fit(X, X["bit"])
+    # Counts, constants and standardized numbers are no reason.
+    X["age"] = rng.normal(size=60) * 20
+    clone(model).fit(X.assign(counts=rng.integers(0, 99, 60), c=50), X["bit"])
+
+
+def test_explanations_are_readable_as_they_stand():
+    X, y = data()
+    model = AveragedPerceptron(random_state=0).fit(X, y)
+    shapley = inspection.shapley_values(model, X)
+    assert repr(shapley).startswith("ShapleyValues(80 samples, 8 columns; score of 1 ")
+    explanation = inspection.explain(model, X[:1])[0]
+    assert repr(explanation) == explanation.to_text()
+    with pytest.raises(ValueError, match="distill fits a formula to any"):
+        inspection.shapley_values(DecisionTreeClassifier().fit(X, y), X)
+    booster = BoostByMajority(n_estimators=3).fit(X, y)
+    display = inspection.BoostingCurveDisplay.from_estimator(booster, (X, y))
+    assert list(display.lines_) == ["score"]
+    pyplot.close("all")
+
+
+def test_tables_of_one_sum_have_no_column_of_labels():
+    X, y = data()
+    sums = ConjunctionRegressor(C=1.0), ConjunctionLogisticRegression(C=1.0)
+    for model in sums:
+        assert "<th>label</th>" not in model.fit(X, y)._rules_html()
+    three = ConjunctionLogisticRegression(C=1.0).fit(X, y + (y & X[:, 1]))
+    assert "label" in three._rules_html()
+
+
+def test_changes_of_tables_of_pyarrow_are_found_without_a_warning():
+    """scikit-learn warned of names that the model was not fitted with."""
+    X = pa.table({"age": np.arange(40.0), "ill": np.arange(40) % 2})
+    model = make_pipeline(BooleanEncoder(n_bins=3), AveragedPerceptron(random_state=0))
+    model.fit(X, np.arange(40) > 20)
+    found = inspection.counterfactuals(model, X.slice(0, 2))
+    assert found.predictions.tolist() == [True, True]
+
+
+@pytest.mark.parametrize("gap", [np.nan, None, pd.NA])
+def test_a_cost_of_a_missing_value_is_asked_for(gap):
+    ages = pd.Series([*range(30, 60), gap, gap], dtype=object)
+    X = pd.DataFrame({"age": ages, "ill": [0, 1] * 16})
+    model = make_pipeline(BooleanEncoder(n_bins=3), AveragedPerceptron(random_state=0))
+    model.fit(X, np.arange(32) > 15)
+
+    def cost(old, new):
+        return abs(new - old) if isinstance(old, int) else np.nan
+
+    with pytest.raises(ValueError, match="a missing value: give it a cost, too"):
+        inspection.counterfactuals(model, X[-1:], costs={"age": cost})
+
+
+def test_dir_lists_public_names_only():
+    allowed = {"__all__", "__doc__", "__version__"}
+    assert {name for name in dir(sklboolean) if name.startswith("_")} == allowed
+    assert {"Path", "ast", "import_module"}.isdisjoint(dir(sklboolean))
