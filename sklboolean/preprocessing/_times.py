@@ -108,9 +108,11 @@ def calendar_codes(dates, unit):
 
 def calendar_levels(dates):
     """Find the levels of each unit of the calendar that dates have."""
+    dates = dates[~np.isnat(dates)]
     return {
         unit: frozenset(
-            levels[code] for code in np.unique(calendar_codes(dates, unit)) if code >= 0
+            levels[code]
+            for code in np.bincount(calendar_codes(dates, unit)).nonzero()[0]
         )
         for unit, (_, _, levels) in CALENDAR.items()
     }
