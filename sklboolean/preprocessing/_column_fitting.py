@@ -198,10 +198,11 @@ class ColumnFitter:
     def refine(self, fitted, summary, n_bins):
         """Add the thresholds at quantiles to a fitted column, those given excepted."""
         name, is_rank = summary.name, isinstance(fitted, OrderedColumn)
-        if fitted.kind not in ("number", "ordered") or name in self.thresholds:
+        has_thresholds = fitted.kind in {"number", "ordered", *BY_TYPE} - {TAGS}
+        if not has_thresholds or name in self.thresholds:
             return fitted
         fine = replace(self, n_bins=n_bins, strategy="quantile").fit(summary)
-        thresholds = np.union1d(fitted.thresholds, fine.thresholds).tolist()
+        thresholds = [*np.union1d(fitted.shown_thresholds, fine.shown_thresholds)]
         given = [fitted.levels[t] for t in thresholds] if is_rank else thresholds
         return replace(self, thresholds={name: given}).fit(summary)
 
