@@ -396,3 +396,46 @@ def test_a_month_and_a_gap_that_fit_did_not_see():
         BooleanEncoder(complement=False).fit(pd.DataFrame({"when": days})).transform(
             later
         )
+
+
+# Labels, weights, fine thresholds
+
+
+def labelled(n_samples=400):
+    X = frame(n_samples).assign(
+        tags=[
+            ["a"] * (k % 3) + ["b"] * (k % 2) + ["c"] * (k == 9)
+            for k in range(n_samples)
+        ]
+    )
+    return X, (X.when < "2003-02-03").to_numpy()
+
+
+def test_cuts_by_labels_find_the_date():
+    X, y = labelled(200)
+    encoder = BooleanEncoder(strategy="tree", n_bins=2, complement=False).fit(X, y)
+    last, first = X.when[y].max(), X.when[~y].min()
+    assert last <= encoder.thresholds_[0][0] < first
+
+
+@pytest.mark.parametrize("reference", [None, {"when": "2000-01-01", "end": "when"}])
+def test_weights_are_copies(reference):
+    X, y = labelled(200)
+    weights = np.arange(200) % 3
+    copies = np.repeat(np.arange(200), weights)
+    encoder = BooleanEncoder(reference=reference)
+    encoder.fit(X, y, sample_weight=weights)
+    expected = BooleanEncoder(reference=reference).fit(X.iloc[copies], y[copies])
+    assert names_of(encoder) == names_of(expected)
+    assert ("tags has c" in names_of(encoder)) == (weights[9] > 1)
+
+
+def test_an_ensemble_sees_finer_thresholds_of_dates():
+    X, y = labelled()
+    encoder = BooleanEncoder(n_bins=4)
+    is_coarse = encoder._fit_finely(X, y, None, 32)
+    coarse = names_of(BooleanEncoder(n_bins=4).fit(X, y))
+    assert np.array(names_of(encoder))[is_coarse].tolist() == coarse
+    fine = [name for name in names_of(encoder) if "when <=" in name]
+    assert len(fine) > 20
+    assert len([name for name in coarse if "when <=" in name]) == 3
