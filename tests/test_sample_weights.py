@@ -1,5 +1,7 @@
 """What weights mean: the same for every estimator that takes them."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 from _instances import MODELS, answers, same_answers, target_for
@@ -23,6 +25,7 @@ from sklboolean import (
     ScorecardClassifier,
     Winnow,
 )
+from sklboolean.io import BitTable
 
 WEIGHTED = [
     name for name, model in MODELS.items() if has_fit_parameter(model, "sample_weight")
@@ -37,6 +40,15 @@ BY_MISTAKES = (
     "halving",
     "conjunction_classifier",
 )
+
+
+def takes_tables(name):
+    """Test for classifiers whose labels and real weights a `BitTable` may hold."""
+    y = signature(MODELS[name].fit).parameters["y"]
+    is_other = any(part in name for part in ("query", "trees", "halving"))
+    return is_classifier(MODELS[name]) and y.default is None and not is_other
+
+
 seeds, quiet = st.integers(0, 10**6), pytest.mark.filterwarnings("ignore::UserWarning")
 
 
@@ -217,3 +229,14 @@ def test_adaboost_is_no_worse_than_its_learner(model):
     y = ((X[:, 0] & X[:, 1]) | X[:, 2]) ^ (rng.random(200) < 0.1)
     boosted = AdaBoostClassifier(model, n_estimators=5, random_state=0).fit(X, y)
     assert boosted.score(X, y) >= clone(model).fit(X, y).score(X, y) - 0.01
+
+
+@quiet
+@pytest.mark.parametrize("name", [name for name in WEIGHTED if takes_tables(name)])
+def test_weights_of_a_file_are_scaled_together(name, tmp_path):
+    X, y, weights, _ = make_problem(name, 0)
+    weights *= np.where(np.arange(len(y)) < 20, 1e-9, 1e-3)
+    expected = answers(fit(name, X, y, weights), X)
+    parts = [(X[k], y[k], weights[k]) for k in (slice(20), slice(20, None))]
+    table = BitTable.write(tmp_path / "table.bits", parts)
+    same_answers(answers(clone(MODELS[name]).fit(table), X), expected)
