@@ -108,15 +108,11 @@ def _whole_weights(sample_weight, n_samples):
     if sample_weight is None:
         return [1] * n_samples
     fractions = np.flatnonzero(sample_weight != np.rint(sample_weight))
-    if len(fractions) or sample_weight.sum() >= 2**53:
-        problem = (
-            f"got {sample_weight[fractions[0]]:g}"
-            if len(fractions)
-            else "their sum is larger"
-        )
+    if len(fractions):
         raise ValueError(
-            "HalvingClassifier counts mistakes: sample_weight must hold integers with "
-            f"a sum below 2**53; {problem}."
+            "HalvingClassifier counts mistakes: sample_weight must hold integers, or "
+            "equal numbers. After division by a mean below 1, one of them is "
+            f"{sample_weight[fractions[0]]:g}."
         )
     return sample_weight.astype(np.int64).tolist()
 

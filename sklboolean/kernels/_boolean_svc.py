@@ -187,13 +187,12 @@ class BooleanSVC(
         such as ``RBFKernel(gamma=0.1)`` to set parameters.
     C : float or "auto", default="auto"
         Weight of the errors, above 0: the upper bound of a dual coefficient. Smaller
-        values give a wider margin and suit noisy labels. As in ``SVC``, a number is
-        multiplied by the weight of each sample. "auto" is 1.5 over the spread of the
-        samples, ``1.5 / (mean of K(x, x) - mean of K(x, z))``, estimated from 256
-        samples, so that it follows the scale of the kernel; 1 where all samples are
-        equal. It does not depend on the scale of weights whose mean, without zeros, is
-        at most 1: they are divided by it. Tune it by factors of 3: larger for labels
-        without noise, smaller for very noisy ones.
+        values give a wider margin and suit noisy labels. As in ``SVC``, it is
+        multiplied by the weight of each sample; unlike there, weights whose mean is
+        below 1 are divided by it first. "auto" is 1.5 over the spread of the samples,
+        ``1.5 / (mean of K(x, x) - mean of K(x, z))``, estimated from 256 samples, so
+        that it follows the scale of the kernel; 1 where all samples are equal. Tune it
+        by factors of 3: larger for labels without noise, smaller for very noisy ones.
     max_literals : int or None, default=3
         Maximum number of literals of a conjunction, for ``kernel="conjunction"``. Try 1
         to 4. None: no limit.
