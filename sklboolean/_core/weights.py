@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array
 from sklboolean._core.validation import warn_user
 
 MOST_COPIES = 2.0**53
+LEAST_MEAN = 1 - 1e-9  # a mean that is 1 but for rounding changes nothing
 
 
 def check_sample_weight(sample_weight, n_samples):
@@ -101,7 +102,7 @@ def checked_weights(sample_weight, n_samples, factors=1.0, *, scaled=True):
             f"{what} has a sum of {total:g}; it must be below 2**53, so that float64 "
             "can count copies. Divide sample_weight by its mean."
         )
-    if not scaled and total < 1e-300:
+    if not scaled and 0 < total < 1e-300:
         raise ValueError(
             f"sample_weight has a sum of {total:g}, and is used as it is; it must be "
             "at least 1e-300. Divide sample_weight by its mean."
@@ -117,8 +118,7 @@ def relative_weights(weights):
     """
     largest, n_used = weights.max(), np.count_nonzero(weights)
     shares = weights / largest  # a mean may underflow
-    # A mean that is 1 but for rounding changes nothing.
-    if shares.sum() / n_used * largest >= 1 - 1e-9:
+    if shares.sum() / n_used * largest >= LEAST_MEAN:
         return weights
     digits, exponents = np.frexp(shares)
     shares = np.ldexp(np.rint(np.ldexp(digits, 32)), exponents - 32)

@@ -20,7 +20,7 @@ from sklboolean._core.partitions import (
     prefix_errors,
 )
 from sklboolean._core.progress import Progress, with_callbacks
-from sklboolean._core.weights import class_weights, warn_of_absent
+from sklboolean._core.weights import LEAST_MEAN, class_weights, warn_of_absent
 
 
 class ParameterMixingMixin:
@@ -133,8 +133,9 @@ class ParameterMixingMixin:
         factors = class_weights(self.class_weight, self.classes_, totals)
         warn_of_absent(self.classes_[occurs > 0], (factors * totals)[occurs > 0])
         mean = factors @ totals / max(1.0, counts[factors > 0].sum())
-        if self.class_weight is not None or 0 < mean < 1:
-            factors = factors / min(mean or 1.0, 1.0)
+        is_small = 0 < mean < LEAST_MEAN
+        if self.class_weight is not None or is_small:
+            factors = factors / mean if is_small else factors
             factors = dict(zip(self.classes_.tolist(), factors, strict=True))
             worker.class_weight = factors
         return worker

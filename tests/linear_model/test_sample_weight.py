@@ -278,3 +278,13 @@ def test_the_mean_weight_is_that_of_all_partitions(model, class_weight):
     one, other = fit(weights, class_weight), fit(products / products.mean(), None)
     np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-8)
     np.testing.assert_allclose(one.intercept_, other.intercept_, rtol=1e-8)
+
+
+@pytest.mark.parametrize("model", LEARNERS[:6], ids=str)
+def test_a_part_of_a_stream_may_hold_a_class_of_weight_0_only(model):
+    X, y, _ = problem()
+    model = clone(model).set_params(class_weight={0: 0.0, 1: 1.0})
+    model.partial_fit(X[y == 1], y[y == 1], classes=[0, 1])
+    before = model.raw_coef_.copy()
+    model.partial_fit(X[y == 0], y[y == 0])
+    np.testing.assert_array_equal(model.raw_coef_, before)
