@@ -46,15 +46,12 @@ def plain_labels(y):
     """
     if y is None or isinstance(y, str) or sparse.issparse(y):
         return y
-    try:
-        # Of a list of strings and NaN numpy would make strings.
-        values = np.asarray(y, dtype=None if hasattr(y, "dtype") else object)
-    except ValueError:  # rows of different lengths
-        return y
-    if values.dtype.kind == "O":
-        labels = _plain_array(values.ravel().tolist())
-        return y if labels is None else labels.reshape(values.shape)
-    return values
+    # Of a list of strings and NaN numpy would make strings.
+    values = np.asarray(y, dtype=None if hasattr(y, "dtype") else object)
+    if values.dtype.kind != "O":
+        return values
+    labels = _plain_array(values.ravel().tolist())
+    return y if labels is None else labels.reshape(values.shape)
 
 
 def _plain_array(labels):
@@ -95,6 +92,16 @@ def target_type(y):
             "text, Booleans, or integers of 64 bits."
         )
     return kind
+
+
+def check_classes(y):
+    """Refuse a target that does not hold classes."""
+    kind = target_type(y)
+    if kind not in ("binary", "multiclass"):
+        raise ValueError(
+            f"Unknown label type: y is {kind}, a classifier needs classes. "
+            "Use a regressor, or cut y into classes first."
+        )
 
 
 def distinct_labels(y, name="y"):
@@ -143,15 +150,8 @@ def encode_classes(y, classes=None, *, min_classes=2):
         and for labels outside ``classes``.
     """
     # Integers and bools are classes: no need to test each of them.
-    # ``type_of_target`` looks at each label, so it is asked only where it may object.
-    kind = "multiclass"
     if y.dtype.kind not in "biu" or y.ndim != 1:
-        kind = target_type(y)
-    if kind not in ("binary", "multiclass"):
-        raise ValueError(
-            f"Unknown label type: y is {kind}, a classifier needs classes. "
-            "Use a regressor, or cut y into classes first."
-        )
+        check_classes(y)
     if classes is None:
         with comparable_labels(y):
             classes, codes = _sorted_classes(y)
@@ -194,7 +194,12 @@ def known_classes(estimator, classes):
                 "that can occur."
             )
         return classes
-    return _classes_again(estimator, classes)
+    if classes is not None and not np.array_equal(classes, estimator.classes_):
+        raise ValueError(
+            f"classes={classes.tolist()} is not the same as in the first call: "
+            f"{estimator.classes_.tolist()}."
+        )
+    return estimator.classes_
 
 
 def margins_of_labels(margins, codes):
@@ -226,12 +231,3 @@ def distinct_classes(classes):
         listed = f"only one class, {classes.tolist()[0]!r}" if len(classes) else "none"
         raise ValueError(f"classes holds {listed}; give two.")
     return classes
-
-
-def _classes_again(estimator, classes):
-    if classes is not None and not np.array_equal(classes, estimator.classes_):
-        raise ValueError(
-            f"classes={classes.tolist()} is not the same as in the first call: "
-            f"{estimator.classes_.tolist()}."
-        )
-    return estimator.classes_

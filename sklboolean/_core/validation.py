@@ -460,9 +460,8 @@ def warn_of_lost_columns(estimator, X, always, binarize):
     binarize : float or None
         The threshold.
     """
-    names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
     if always is None:
-        _warn_of_probabilities(X, names, binarize)
+        _warn_of_probabilities(estimator, X, binarize)
         return
     # First, signed numbers of which only the sign is left.
     if X.dtype.kind in "fi" and binarize == 0 and X.size and X.min() < 0:
@@ -470,11 +469,10 @@ def warn_of_lost_columns(estimator, X, always, binarize):
         # Columns of -1 and 1 lose nothing, and another threshold was chosen.
         cut = np.flatnonzero(((X <= 0) & (X != lowest) & (lowest < 0)).any(axis=0))
         if len(cut):
-            others = f" (and {len(cut) - 1} more)" if len(cut) > 1 else ""
             warn_user(
-                f"Column {names[cut[0]]!s}{others} holds real numbers. Only whether "
-                "they are above binarize=0.0 is used; a rule prints the column's name "
-                "for it. Encode them with BooleanEncoder, which chooses thresholds and "
+                f"{_first_of(cut, estimator, X)} holds real numbers. Only whether they "
+                "are above binarize=0.0 is used; a rule prints the column's name for "
+                "it. Encode them with BooleanEncoder, which chooses thresholds and "
                 "prints them, or set binarize=None if X should hold zeros and ones."
             )
     # In a few samples, or a small first chunk, counts may be above 0 by chance.
@@ -484,10 +482,9 @@ def warn_of_lost_columns(estimator, X, always, binarize):
     lost = columns[np.any(X[:, columns] != X[0, columns], axis=0)]
     if not len(lost):
         return
-    others = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
     all_lost = "No column is left to learn from. " if len(lost) == X.shape[1] else ""
     message = (
-        f"Column {names[lost[0]]!s}{others} is above binarize={binarize} in "
+        f"{_first_of(lost, estimator, X)} is above binarize={binarize} in "
         f"every sample though its values differ, so it becomes constant. {all_lost}"
         "Encode numbers and categories with BooleanEncoder, which chooses thresholds "
         "and names them, or set binarize=1.0 for codes 1 and 2."
@@ -497,18 +494,24 @@ def warn_of_lost_columns(estimator, X, always, binarize):
     warn_user(message)
 
 
-def _warn_of_probabilities(X, names, binarize):
+def _first_of(columns, estimator, X):
+    names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
+    others = f" (and {len(columns) - 1} more)" if len(columns) > 1 else ""
+    return f"Column {names[columns[0]]!s}{others}"
+
+
+def _warn_of_probabilities(estimator, X, binarize):
     if X.dtype.kind != "f" or binarize != 0 or len(X) < ENOUGH_ROWS:
         return
     # Columns of bits need no more than a look at the first sample.
-    for column in np.flatnonzero((X[0] > 0) & (X[0] < 1)):
-        if X[:, column].min() > 0 and X[:, column].max() < 1:
-            warn_user(
-                f"Column {names[column]!s} holds numbers between 0 and 1 only, such as "
-                "probabilities, and binarize=0.0 makes all of them true. Encode them "
-                "with BooleanEncoder; in a ClassifierChain set chain_method='predict'."
-            )
-            return
+    columns = np.flatnonzero((X[0] > 0) & (X[0] < 1))
+    columns = columns[((X[:, columns] > 0) & (X[:, columns] < 1)).all(axis=0)]
+    if len(columns):
+        warn_user(
+            f"{_first_of(columns, estimator, X)} holds numbers between 0 and 1 only, "
+            "such as probabilities, and binarize=0.0 makes all of them true. Encode "
+            "them with BooleanEncoder; in a ClassifierChain set chain_method='predict'."
+        )
 
 
 def take_samples(X, samples):
@@ -527,10 +530,8 @@ def warn_of_raw_numbers(estimator, X):
     low, high = X.min(axis=0), X.max(axis=0)
     raw = np.flatnonzero((0 < low) & (low < high) & (high >= RAW))
     if len(X) >= ENOUGH_ROWS and len(raw):
-        names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))
-        others = f" (and {len(raw) - 1} more)" if len(raw) > 1 else ""
         warn_user(
-            f"Column {names[raw[0]]!s}{others} holds numbers from {low[raw[0]]:g} to "
+            f"{_first_of(raw, estimator, X)} holds numbers from {low[raw[0]]:g} to "
             f"{high[raw[0]]:g}, which outweigh bits as they are. Encode them with "
             "BooleanEncoder, or scale them, for example with StandardScaler."
         )

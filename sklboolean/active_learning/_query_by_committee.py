@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state, get_tags
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.deprecation import old_parameters
-from sklboolean._core.labels import distinct_labels, encode_classes, target_type
+from sklboolean._core.labels import check_classes, distinct_labels, encode_classes
 from sklboolean._core.meta import draw_seed, set_seed
 from sklboolean._core.parameters import (
     check_choice,
@@ -592,12 +592,8 @@ class QueryByCommittee(
             return X, None, np.zeros(X.shape[0], dtype=bool)
         if len(labels) != X.shape[0]:
             raise ValueError(f"X has {X.shape[0]} samples, but y has {len(labels)}.")
-        kind = "binary" if missing.all() else target_type(labels[~missing])
-        if kind not in ("binary", "multiclass"):
-            raise ValueError(
-                f"Unknown label type: y is {kind}, but a classifier needs classes. Use "
-                "a regressor, or cut y into classes first."
-            )
+        if not missing.all():
+            check_classes(labels[~missing])
         return X, labels, ~missing
 
     def _read_weights(self, sample_weight, n_samples, *, scaled=False):

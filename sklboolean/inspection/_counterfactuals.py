@@ -123,7 +123,7 @@ class Counterfactuals:
         return import_pandas().DataFrame(lines)
 
     def to_text(self) -> str:
-        """Write a line for each answer.
+        """Write a line for each answer, and then for each sample without one.
 
         Returns
         -------
@@ -135,17 +135,16 @@ class Counterfactuals:
             name, new, old = self.column_names[column], level_text(new), level_text(old)
             words[number].append(f"{name} {new} instead of {old}")
         lines = [
-            (sample, f"{prediction} with {' and '.join(changes) or 'no change'}")
+            f"sample {sample}: {prediction} with {' and '.join(changes) or 'no change'}"
             for sample, prediction, changes in zip(
                 self.samples, self.predictions, words, strict=True
             )
         ]
-        for sample in unanswered:
+        for sample in sorted(unanswered):
             proved = "no allowed change turns the prediction"
             reason = proved if self.is_proved[sample] else "none was found in the time"
-            lines.append((sample, reason))
-        lines.sort(key=lambda line: line[0])
-        return "\n".join(f"sample {sample}: {text}" for sample, text in lines)
+            lines.append(f"sample {sample}: {reason}")
+        return "\n".join(lines)
 
     def __repr__(self):
         return self.to_text()

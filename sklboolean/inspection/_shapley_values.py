@@ -83,10 +83,9 @@ class ShapleyValues:
     interactions: np.ndarray | None = None
 
     def __repr__(self):
-        means = zip(self.output_names, np.ravel(self.base_values), strict=True)
-        about = ", ".join(f"{name} {mean:.4g} on average" for name, mean in means)
         n_samples, n_columns = np.shape(self.values)[:2]
-        return f"ShapleyValues({n_samples} samples, {n_columns} columns; {about})"
+        outputs = ", ".join(self.output_names)
+        return f"ShapleyValues of {n_samples} samples, {n_columns} columns: {outputs}"
 
     def scores(self) -> np.ndarray:
         """Add up the values of each sample and the base value.

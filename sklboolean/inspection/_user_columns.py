@@ -98,11 +98,12 @@ class UserColumns:
         """Transform samples into the features of the last step."""
         if self.transformers is None:
             return X
-        samples = self.transformers.transform(X)
-        # The model of a table of pyarrow was fitted to an array.
-        has_names = hasattr(self.model, "feature_names_in_")
-        is_frame = hasattr(samples, "to_numpy")
-        return samples.to_numpy() if is_frame and not has_names else samples
+        samples, model = self.transformers.transform(X), self.model
+        # A model that was fitted behind a table of pyarrow saw an array.
+        is_array = hasattr(model, "feature_names_in_") or not hasattr(
+            samples, "to_numpy"
+        )
+        return samples if is_array else samples.to_numpy()
 
     def bits(self, samples, name="X"):
         """Check features of the last step; return them as a dense Boolean array."""

@@ -15,15 +15,11 @@ def column_types(X, columns):
     X, dtypes = as_table(X), [""] * len(columns)
     if is_frame(X):
         dtypes = X.schema.types if hasattr(X, "column_names") else X.dtypes
-    return [
-        column._replace(
-            numbers=None,
-            codes=None,
-            levels=column.levels if column.is_declared else None,
-            dtype=str(dtype),
-        )
-        for column, dtype in zip(columns, dtypes, strict=True)
-    ]
+    types = []
+    for column, dtype in zip(columns, dtypes, strict=True):
+        empty = column._replace(numbers=None, codes=None, dtype=str(dtype))
+        types.append(empty if column.is_declared else empty._replace(levels=None))
+    return types
 
 
 def fill_missing(X, columns, missing, values, fitted):
@@ -58,10 +54,9 @@ def fill_missing(X, columns, missing, values, fitted):
     X, is_gap = as_table(X), missing[missing.any(axis=1)]
     values = values.astype(object)
     for j, (column, of_fit) in enumerate(zip(columns, fitted, strict=True)):
-        like = of_fit
-        if not missing[:, j].all():
-            is_integer = column.is_integer or of_fit.is_integer
-            like = column._replace(is_integer=is_integer)
+        is_integer = column.is_integer or of_fit.is_integer
+        is_empty = missing[:, j].all()
+        like = of_fit if is_empty else column._replace(is_integer=is_integer)
         values[:, j] = [like.python_value(value) for value in values[:, j]]
     if not (is_frame(X) and of_fit.dtype):
         # A column without a known value has the type of what is filled in.
@@ -74,18 +69,17 @@ def fill_missing(X, columns, missing, values, fitted):
         filled[missing] = values[is_gap]
         return filled
     # One column at a time; those without gaps are shared with X.
-    filler = next(filler for attribute, filler in FILLERS if hasattr(X, attribute))
+    take, make, put = next(each for name, *each in FILLERS if hasattr(X, name))
     X = X[:]
-    for j in np.flatnonzero(missing.any(axis=0)):
+    for j in np.flatnonzero(missing.any(axis=0)).tolist():
         new_values = values[is_gap[:, j], j].tolist()
-        X = _fill_column(filler, X, int(j), missing[:, j], new_values, fitted[j])
+        column = _filled(make, take(X, j), missing[:, j], new_values, fitted[j])
+        X = put(X, j, column)
     return X
 
 
-def _fill_column(filler, X, j, is_gap, new_values, of_fit):
+def _filled(make, series, is_gap, new_values, of_fit):
     """Fill the gaps of a column in the first type in which none is left."""
-    take, make, put = filler
-    series = take(X, j)
     cells = (series.to_list if hasattr(series, "to_list") else series.to_pylist)()
     for sample, value in zip(np.flatnonzero(is_gap).tolist(), new_values, strict=True):
         cells[sample] = value
@@ -95,7 +89,7 @@ def _fill_column(filler, X, j, is_gap, new_values, of_fit):
         try:
             filled = make(series, cells, like)
             if not read_series(of_fit.name, filled).missing().any():
-                return put(X, j, filled)
+                return filled
             error = f"a missing value is left in {filled.dtype}"
         except Exception as reason:  # of pandas, polars or pyarrow
             error = reason
@@ -121,10 +115,6 @@ def _put_pandas(X, j, series):
     return X
 
 
-def _put_polars(X, j, series):
-    return X.replace_column(j, series)
-
-
 def _polars_series(series, cells, like):
     import polars
 
@@ -139,13 +129,9 @@ def _arrow_array(chunked, cells, like):
     import pyarrow
 
     dtype = chunked.type if like is None else like.dtype or None
-    if like is None and pyarrow.types.is_dictionary(dtype):
-        array = pyarrow.array(cells, dtype.value_type).dictionary_encode().cast(dtype)
-    elif like is not None and like.levels is not None:
-        array = pyarrow.array(cells).dictionary_encode()
-    else:
-        array = pyarrow.array(cells, dtype)
-    return pyarrow.chunked_array([array])
+    if like is not None and like.levels is not None:
+        return pyarrow.chunked_array([pyarrow.array(cells).dictionary_encode()])
+    return pyarrow.chunked_array([pyarrow.array(cells, dtype)])
 
 
 def _put_arrow(X, j, chunked):
@@ -156,7 +142,12 @@ def _put_arrow(X, j, chunked):
 # Python values; a list becomes a column, of the type of an earlier one or of a
 # `Column`; a data frame gets a column.
 FILLERS = (
-    ("iloc", (lambda X, j: X.iloc[:, j], _pandas_series, _put_pandas)),
-    ("get_columns", (lambda X, j: X.to_series(j), _polars_series, _put_polars)),
-    ("schema", (lambda X, j: X.column(j), _arrow_array, _put_arrow)),
+    ("iloc", lambda X, j: X.iloc[:, j], _pandas_series, _put_pandas),
+    (
+        "rows",
+        lambda X, j: X[:, j],
+        _polars_series,
+        lambda X, *at: X.replace_column(*at),
+    ),
+    ("schema", lambda X, j: X.column(j), _arrow_array, _put_arrow),
 )

@@ -249,8 +249,8 @@ def test_a_gap_that_stays_is_an_error(monkeypatch):
     def make(series, cells, like):
         return pd.Series([None] * len(cells))
 
-    take, _, put = dict(_filling.FILLERS)["iloc"]
-    monkeypatch.setattr(_filling, "FILLERS", (("iloc", (take, make, put)),))
+    name, take, _, put = _filling.FILLERS[0]
+    monkeypatch.setattr(_filling, "FILLERS", ((name, take, make, put),))
     gap = pd.DataFrame([CUSTOMERS[0] | {"city": None}])
     with pytest.raises(ValueError, match=r"'city' of X cannot hold .* value is left"):
         imputer_of("pandas", False).transform(gap)

@@ -264,7 +264,9 @@ def test_explanations_are_readable_as_they_stand():
     X, y = data()
     model = AveragedPerceptron(random_state=0).fit(X, y)
     shapley = inspection.shapley_values(model, X)
-    assert repr(shapley).startswith("ShapleyValues(80 samples, 8 columns; score of 1 ")
+    assert repr(shapley).startswith(
+        "ShapleyValues of 80 samples, 8 columns: score of 1"
+    )
     explanation = inspection.explain(model, X[:1])[0]
     assert repr(explanation) == explanation.to_text()
     with pytest.raises(ValueError, match="distill fits a formula to any"):
