@@ -138,16 +138,14 @@ def gather(estimator, X, y=None, sample_weight=None):
 
 
 def split_samples(X, *targets):
-    """List the samples of each partition with their labels and weights."""
+    """Put the samples of each partition together with their labels and weights."""
     in_frames = all(
         hasattr(values, "map_partitions")
         for values in (X, *targets)
         if in_partitions(values)
     )
-    if in_frames:  # one task for each, which reads a partition once for all of them
-        options = {"enforce_metadata": False, "align_dataframes": False}
-        together = X.map_partitions(_together, *targets, meta=metadata_of(X), **options)
-        return split_table(together)
+    if in_frames:
+        return map_frame(X, _together, *targets)
     columns = [
         split_table(values) if in_partitions(values) else [values] * n_partitions(X)
         for values in (X, *targets)
@@ -155,8 +153,19 @@ def split_samples(X, *targets):
     return list(zip(*columns, strict=True))
 
 
+def map_frame(X, function, *arguments):
+    """Call a function for the partitions of a frame of Dask, in the task that reads."""
+    options = {"enforce_metadata": False, "align_dataframes": False}
+    return X.map_partitions(function, *arguments, meta=metadata_of(X), **options)
+
+
 def _together(*samples):
     return samples
+
+
+def _numbered(source, function, estimator, partition_info=None):
+    # Tasks may be threads that share the object in the graph.
+    return function(clone(estimator), partition_info["number"], source)
 
 
 def run_on_workers(function, estimator, sources):
@@ -170,16 +179,25 @@ def run_on_workers(function, estimator, sources):
     results : iterable
         In the order of the sources.
     """
+    if hasattr(sources, "map_partitions"):
+        sources = map_frame(sources, _numbered, function, clone(estimator))
+        return compute(*split_table(sources))
+    sources = split_table(sources)
     if isinstance(sources, list) and any(map(_is_of_dask, sources)):
         import dask
 
-        # Results come straight from the workers, not by way of the scheduler.
         run = dask.delayed(function)
-        tasks = [run(clone(estimator), *each) for each in enumerate(sources)]
-        return dask.compute(*tasks, direct=True)
+        return compute(*(run(clone(estimator), *each) for each in enumerate(sources)))
     run = Parallel(n_jobs=getattr(estimator, "n_jobs", None), return_as=in_turn())
     task = delayed(function)
     return run(task(clone(estimator), *each) for each in enumerate(sources))
+
+
+def compute(*tasks):
+    """Compute objects of Dask, whose results come straight from the workers."""
+    import dask
+
+    return dask.compute(*tasks, direct=True)
 
 
 def _is_of_dask(source):

@@ -43,7 +43,6 @@ from sklboolean._core.partitions import (
     is_empty,
     load_table,
     prefix_errors,
-    split_table,
 )
 from sklboolean._core.sql_code import SqlFeatures
 from sklboolean._core.validation import check_array_strict, has_fitted_names, warn_user
@@ -57,6 +56,7 @@ from sklboolean.preprocessing._derived_columns import decoded, encoder_code
 from sklboolean.preprocessing._encoded_columns import (
     conditions_of_one,
     missing_message,
+    no_features_like,
     sparse_conditions,
     unseen_message,
 )
@@ -65,7 +65,6 @@ from sklboolean.preprocessing._frames import (
     PLAIN_VALUES,
     frame_like,
     is_frame,
-    no_features_like,
     read_columns,
     read_value,
     row_of,
@@ -427,11 +426,10 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
     def _fit_partitions(self, partitions, y=None, sample_weight=None):
         self._check_params()
         targets = [part if in_partitions(part) else None for part in (y, sample_weight)]
-        is_table = all(part is None for part in targets)
-        split = split_table if is_table else split_samples
-        sources = split(partitions, *([] if is_table else targets))
+        if any(part is not None for part in targets):
+            partitions = split_samples(partitions, *targets)
         # Partitions are loaded, and their summaries added, one after the other.
-        tasks = BooleanEncoder._summarize_partition, self, sources
+        tasks = BooleanEncoder._summarize_partition, self, partitions
         schema, summaries = add_partitions(run_on_workers(*tasks))
         schema.set_attributes(self)
         self._fit_summaries(summaries, is_last=True)

@@ -27,7 +27,9 @@ import numpy as np
 
 from sklboolean._core.feature_names import NUMBER, NamedCsr
 from sklboolean._core.formulas import shown
+from sklboolean._core.partitions import metadata_of
 from sklboolean._core.sql_code import sql_number
+from sklboolean.preprocessing._frames import frame_like
 from sklboolean.preprocessing._runs import runs_to_csr
 from sklboolean.preprocessing._thresholds import exceeds, number_code, number_text
 
@@ -607,6 +609,13 @@ def conditions_of_one(state, codes, *, propagates):
     if propagates:
         return np.where(features == 2, np.float32(np.nan), features)
     return features.view(bool)
+
+
+def no_features_like(X, names, dtype):
+    """Make features of no samples, for the metadata of a collection of Dask."""
+    features = np.empty((0, len(names)), dtype=dtype)
+    is_frame = hasattr(X, "columns")
+    return frame_like(metadata_of(X), features, names) if is_frame else features
 
 
 def sparse_conditions(state, codes, names):

@@ -31,7 +31,6 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from sklboolean._core.partitions import metadata_of
 from sklboolean._core.validation import (
     array_of_rows,
     check_stored,
@@ -260,13 +259,6 @@ def as_table(X):
 
         return pyarrow.table(X)
     return X
-
-
-def no_features_like(X, names, dtype):
-    """Make features of no samples, for the metadata of a collection of Dask."""
-    features = np.empty((0, len(names)), dtype=dtype)
-    is_frame = hasattr(X, "columns")
-    return frame_like(metadata_of(X), features, names) if is_frame else features
 
 
 def row_of(X):
