@@ -30,6 +30,7 @@ from sklboolean._core.partitions import (
     in_partitions,
     is_empty,
     load,
+    load_samples,
     metadata_of,
     n_partitions,
     open_partitions,
@@ -120,31 +121,36 @@ def gather(estimator, X, y=None, sample_weight=None):
     X : PackedBits, or the values
     y, sample_weight : ndarray of shape (n_samples,) or as given
     """
-    there, here = [], []
-    for name, values in (("y", y), ("sample_weight", sample_weight)):
-        is_there = isinstance(values, str) or in_partitions(values)
-        there.append(values if is_there else None)
-        here.append(None if is_there else values)
-        if in_partitions(values) and n_partitions(values) != n_partitions(X):
+    targets = y, sample_weight
+    there = [v if isinstance(v, str) or in_partitions(v) else None for v in targets]
+    sources = split_samples(X, *there)
+    X, *joined = join(run_on_workers(pack_partition, estimator, sources))
+    for k, given in enumerate(targets):
+        if there[k] is None and given is not None:
+            joined[k] = given
+    return X, *joined
+
+
+def split_samples(X, *targets):
+    """Put the samples of each partition together with their labels and weights.
+
+    Labels and weights are divided as X, or the name of a column of X, or None.
+    """
+    for name, values in zip(("y", "sample_weight"), targets, strict=False):
+        if not in_partitions(values):
+            if not (values is None or isinstance(values, str)):
+                raise ValueError(
+                    f"{name} is in memory, and X is in partitions. Divide {name} as X: "
+                    "take both from one data frame."
+                )
+        elif n_partitions(values) != n_partitions(X):
             raise ValueError(
                 f"{name} has {n_partitions(values)} partitions, and X has "
                 f"{n_partitions(X)}. Take both from one data frame, or divide {name} "
                 f"like X, for example with {name}.repartition(divisions=X.divisions)."
             )
-    sources = split_samples(X, *there)
-    X, *joined = join(run_on_workers(pack_partition, estimator, sources))
-    pairs = zip(here, joined, strict=True)
-    return X, *(of_all if given is None else given for given, of_all in pairs)
-
-
-def split_samples(X, *targets):
-    """Put the samples of each partition together with their labels and weights."""
-    in_frames = all(
-        hasattr(values, "map_partitions")
-        for values in (X, *targets)
-        if in_partitions(values)
-    )
-    if in_frames:
+    divided = [values for values in (X, *targets) if in_partitions(values)]
+    if all(hasattr(values, "map_partitions") for values in divided):
         return map_frame(X, _together, *targets)
     columns = [
         split_table(values) if in_partitions(values) else [values] * n_partitions(X)
@@ -164,12 +170,17 @@ def _together(*samples):
 
 
 def _numbered(source, function, estimator, partition_info=None):
-    # Tasks may be threads that share the object in the graph.
-    return function(clone(estimator), partition_info["number"], source)
+    return _call(function, estimator, partition_info["number"], source)
+
+
+def _call(function, estimator, number, source):
+    source = source if isinstance(source, tuple) else (source,)
+    # Tasks may be threads, so each has an estimator of its own.
+    return function(clone(estimator), number, *source)
 
 
 def run_on_workers(function, estimator, sources):
-    """Call ``function(estimator, number, source)`` for each source, where it is.
+    """Call ``function(estimator, number, *source)`` for each source, where it is.
 
     Sources with objects of Dask are loaded by its scheduler, others by joblib's
     backend.
@@ -179,18 +190,19 @@ def run_on_workers(function, estimator, sources):
     results : iterable
         In the order of the sources.
     """
+    estimator = clone(estimator)  # without what it learned
     if hasattr(sources, "map_partitions"):
-        sources = map_frame(sources, _numbered, function, clone(estimator))
+        sources = map_frame(sources, _numbered, function, estimator)
         return compute(*split_table(sources))
     sources = split_table(sources)
     if isinstance(sources, list) and any(map(_is_of_dask, sources)):
         import dask
 
-        run = dask.delayed(function)
-        return compute(*(run(clone(estimator), *each) for each in enumerate(sources)))
+        task = dask.delayed(partial(_call, function, estimator))
+        return compute(*(task(*each) for each in enumerate(sources)))
     run = Parallel(n_jobs=getattr(estimator, "n_jobs", None), return_as=in_turn())
-    task = delayed(function)
-    return run(task(clone(estimator), *each) for each in enumerate(sources))
+    task = delayed(partial(_call, function, estimator))
+    return run(task(*each) for each in enumerate(sources))
 
 
 def compute(*tasks):
@@ -231,11 +243,11 @@ class PackedPartition(NamedTuple):
         return self.sample_weight
 
 
-def pack_partition(estimator, number, source):
+def pack_partition(estimator, number, *source):
     """Load, check and pack a partition, in a task of its own; None of an empty one."""
     with prefix_errors(number):
-        source = source if isinstance(source, tuple) else (source,)
         X, y, sample_weight = load_samples(*source)
+        X = X if hasattr(X, "shape") else np.asarray(X)
         if is_empty(X):
             return None
         bits = estimator._bits_of(X)
@@ -246,49 +258,6 @@ def pack_partition(estimator, number, source):
         y, labels = (y, None) if is_regressor(estimator) else code_labels(y)
         of_samples = samples, y, labels, sample_weight
         return PackedPartition(number, schema, bits is not None, *of_samples)
-
-
-def load_samples(X, y=None, sample_weight=None):
-    """Load (X, y, sample_weight) of a partition, and check their lengths."""
-    X, targets = load(X), [load(y), load(sample_weight)]
-    if isinstance(X, tuple):
-        X, *of_X = X
-        targets = [
-            loaded if given is None else given
-            for given, loaded in zip(targets, [*of_X, None, None][:2], strict=True)
-        ]
-    X, names = X if hasattr(X, "shape") else np.asarray(X), []
-    for k, values in enumerate(targets):
-        if isinstance(values, str):
-            if values not in getattr(X, "columns", ()):
-                raise ValueError(
-                    f"X has no column {values!r}. Name one of its columns, or pass the "
-                    "values, such as frame[name]."
-                )
-            names.append(values)
-            targets[k] = values = X[values]
-        _check_like(X, values, ("y", "sample_weight")[k])
-    X = X.drop(columns=names) if names else X
-    return X, *(None if values is None else np.asarray(values) for values in targets)
-
-
-def _check_like(X, values, name):
-    """Refuse labels and weights of other samples than those of X."""
-    if values is None:
-        return
-    n_samples, n_values = X.shape[0], len(values)
-    if n_values != n_samples:
-        raise ValueError(
-            f"X has {n_samples} samples, and {name} has {n_values}. Divide both alike, "
-            f"for example {name}.rechunk(X.chunks[0]), or take both from one data "
-            "frame."
-        )
-    if hasattr(X, "iloc") and hasattr(values, "iloc"):
-        if not X.index.equals(values.index):
-            raise ValueError(
-                f"X and {name} have different indices. Take both from one data frame, "
-                "or give both the same index."
-            )
 
 
 def code_labels(y):

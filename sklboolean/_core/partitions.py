@@ -193,18 +193,60 @@ def load(partition):
     return partition() if callable(partition) else partition
 
 
-def load_table(partition):
-    """Load X, and labels and weights, None where there are none."""
-    loaded = load(partition)
-    loaded = loaded if isinstance(loaded, tuple) else (loaded,)
-    X, y, sample_weight = (*loaded, None, None)[:3]
+def load_samples(X, y=None, sample_weight=None):
+    """Load (X, y, sample_weight) of a partition; X may load all three.
+
+    Labels and weights that are a text are the column of X of that name.
+    """
+    X, targets = load(X), [load(y), load(sample_weight)]
+    if isinstance(X, tuple):
+        X, *of_X = X
+        pairs = zip(targets, [*of_X, None, None], strict=False)
+        targets = [loaded if given is None else given for given, loaded in pairs]
     is_lazy = hasattr(type(X), "collect_schema") and not hasattr(X, "get_columns")
-    if isinstance(X, str) or is_lazy or not hasattr(X, "__len__"):
+    is_sized = hasattr(X, "__len__") or hasattr(X, "shape")
+    if isinstance(X, str) or is_lazy or not is_sized:
         raise ValueError(
             f"X is a {type(X).__name__}, which is no table. Give tables, or callables "
             "that load them."
         )
-    return X, y, sample_weight
+    for k, name in enumerate(targets):
+        if isinstance(name, str):
+            X, targets[k] = take_column(X, name)
+    for values, name in zip(targets, ("y", "sample_weight"), strict=True):
+        check_like(X, values, name)
+    return X, *(None if values is None else np.asarray(values) for values in targets)
+
+
+def take_column(X, name):
+    """Take the column of labels or weights out of a data frame."""
+    names = list(getattr(X, "columns", ()))
+    if name not in names:
+        raise ValueError(
+            f"X has no column {name!r}, but {names}. Name one of them, or pass the "
+            "values, such as frame[name]."
+        )
+    others = X.drop(columns=name) if hasattr(X, "iloc") else X.drop([name])
+    return others, X[name]
+
+
+def check_like(X, values, name):
+    """Refuse labels and weights of other samples than those of X."""
+    if values is None:
+        return
+    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+    if len(values) != n_samples:
+        raise ValueError(
+            f"X has {n_samples} samples, and {name} has {len(values)}. Divide both "
+            f"alike, for example {name}.rechunk(X.chunks[0]), or take both from one "
+            "data frame."
+        )
+    has_index = hasattr(X, "iloc") and hasattr(values, "iloc")
+    if has_index and not X.index.equals(values.index):
+        raise ValueError(
+            f"X and {name} have different indices. Take both from one data frame, or "
+            "give both the same index."
+        )
 
 
 def load_partition(*source):

@@ -16,6 +16,7 @@
 # look becomes a `Column`.
 
 from collections import Counter
+from functools import partial
 from itertools import chain
 from numbers import Integral
 
@@ -41,7 +42,8 @@ from sklboolean._core.partitions import (
     has_no_weight,
     in_partitions,
     is_empty,
-    load_table,
+    load_samples,
+    n_partitions,
     prefix_errors,
 )
 from sklboolean._core.sql_code import SqlFeatures
@@ -425,12 +427,12 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
 
     def _fit_partitions(self, partitions, y=None, sample_weight=None):
         self._check_params()
-        targets = [part if in_partitions(part) else None for part in (y, sample_weight)]
-        if any(part is not None for part in targets):
-            partitions = split_samples(partitions, *targets)
+        is_single = not in_partitions(partitions) or n_partitions(partitions) == 1
+        if in_partitions(partitions):
+            partitions = split_samples(partitions, y, sample_weight)
         # Partitions are loaded, and their summaries added, one after the other.
-        tasks = BooleanEncoder._summarize_partition, self, partitions
-        schema, summaries = add_partitions(run_on_workers(*tasks))
+        task = partial(BooleanEncoder._summarize_partition, is_single=is_single)
+        schema, summaries = add_partitions(run_on_workers(task, self, partitions))
         schema.set_attributes(self)
         self._fit_summaries(summaries, is_last=True)
         return summaries
@@ -470,14 +472,15 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         origins, at = self._origins, columns.__getitem__
         return [c.measured_from(origins.get(c.name), at) for c in columns]
 
-    def _summarize_partition(self, number, partition):
+    def _summarize_partition(self, number, *source, is_single):
         """Load a partition in a task of its own, and summarize its columns."""
         with prefix_errors(number):
-            X, y, sample_weight = load_table(partition)
+            X, y, sample_weight = load_samples(*source)
             if is_empty(X) or has_no_weight(sample_weight):
                 return number, None, []
             columns = self._read(X, reset=True)
             summaries, _ = self._fitter().summarize(columns, y, sample_weight)
+            summaries = summaries if is_single else [s.compressed() for s in summaries]
             return number, TableSchema.of(self), summaries
 
     def _fit_summaries(self, summaries, cuts=None, *, is_last=False):
@@ -638,8 +641,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         return features
 
     def _no_answers(self, name, X):
-        dtype = np.float32 if self.missing == "propagate" else bool
-        return no_features_like(X, self._feature_names(), dtype)
+        return no_features_like(X, self._feature_names(), self.missing)
 
     def _row_values(self, row):
         """List the values of a row in the order of the columns."""

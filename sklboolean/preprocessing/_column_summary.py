@@ -121,6 +121,14 @@ class ColumnSummary:
             n_values = len(self.numbers.values)
         return n_values + (self.n_missing > 0) < 2
 
+    def compressed(self):
+        """Keep of very many numbers what `merge` keeps, to send it."""
+        classes = self.by_class
+        if classes is not None:
+            classes = {label: of.compressed() for label, of in classes.items()}
+        numbers = self.numbers and self.numbers.compressed()
+        return replace(self, numbers=numbers, by_class=classes)
+
     def error(self):
         """Bound the share of samples by which a share below a number may be wrong."""
         n_known = self.n_samples - self.n_missing

@@ -611,8 +611,9 @@ def conditions_of_one(state, codes, *, propagates):
     return features.view(bool)
 
 
-def no_features_like(X, names, dtype):
+def no_features_like(X, names, missing):
     """Make features of no samples, for the metadata of a collection of Dask."""
+    dtype = np.float32 if missing == "propagate" else bool
     features = np.empty((0, len(names)), dtype=dtype)
     is_frame = hasattr(X, "columns")
     return frame_like(metadata_of(X), features, names) if is_frame else features

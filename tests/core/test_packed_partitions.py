@@ -206,8 +206,6 @@ def test_partitions_that_are_refused_change_nothing():
     assert vars(model) == before
     with pytest.raises(ValueError, match="takes X only"):
         model.predict_proba(divided[NAMES], 1)
-    with pytest.raises(ValueError, match="strategy='tree' needs all samples"):
-        BooleanEncoder(strategy="tree").fit(divided[NAMES], divided["y"])
     features = ConjunctionFeatures(max_literals=1).fit(divided[NAMES])
     with pytest.raises(ValueError, match="Set sparse_output=False"):
         features.transform(divided[NAMES])
@@ -240,3 +238,25 @@ def test_old_method_warns_and_fits():
     assert found.rules_ == clone(RULES).fit(BITS, Y).rules_
     with pytest.raises(ValueError, match=r"by_sums=True is not .* Leave it out"):
         clone(RULES).fit_partitions(parts, by_sums=True)
+
+
+def test_encoders_take_labels_that_are_divided_alike():
+    frame = frames.from_pandas(MIXED.assign(y=Y), npartitions=3)
+    columns, here = frame[["size", "kind"]], BooleanEncoder().fit(MIXED, Y)
+    for samples in ((columns, frame["y"]), (frame, "y")):
+        found = BooleanEncoder().fit(*samples)
+        assert_equal(plain(found), plain(here))
+    for y, message in ((Y, "y is in memory, and X is in"), ("z", "no column 'z'")):
+        with pytest.raises(ValueError, match=message):
+            BooleanEncoder().fit(columns, y)
+
+
+def test_thresholds_of_very_many_numbers_are_quantiles_up_to_their_error():
+    numbers = np.random.default_rng(0).normal(size=(40_000, 1))
+    whole = BooleanEncoder(n_bins=4).fit(numbers)
+    for size, error in ((40_000, 0), (10_000, 0.0018)):
+        found = BooleanEncoder(n_bins=4).fit(arrays.from_array(numbers, (size, 1)))
+        assert found.quantile_error_[0] <= error
+        at_most = np.mean(numbers <= found.thresholds_[0], axis=0)
+        np.testing.assert_allclose(at_most, [0.25, 0.5, 0.75], atol=error + 1e-4)
+        assert error or found.thresholds_[0].tolist() == whole.thresholds_[0].tolist()
