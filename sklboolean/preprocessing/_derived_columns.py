@@ -82,6 +82,7 @@ class DaysColumn(NumberColumn):
         if self.origin is not None:
             is_column = isinstance(self.origin, tuple)
             start = self.origin[0] if is_column else date_text(self.origin)
+            start = f"x{start}" if isinstance(start, int) else start
             label = f"days from {start} to {label}"
         return super().names(label)
 

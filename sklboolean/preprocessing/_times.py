@@ -164,7 +164,7 @@ def origins_of(reference, names):
     Parameters
     ----------
     reference : dict or None
-        A date, or the name of a column, for each name.
+        A date, or the name or number of a column, for each name.
     names : list
         Names of all columns.
 
@@ -175,7 +175,7 @@ def origins_of(reference, names):
     """
     origins = {}
     for name, origin in (reference or {}).items():
-        if isinstance(origin, str) and origin in names:
+        if isinstance(origin, str | int) and origin in names:
             origins[name] = origin, names.index(origin)
         else:
             [origins[name]] = check_dates([origin], name, "reference").tolist()

@@ -270,6 +270,19 @@ def test_days_since_a_column():
     np.testing.assert_array_equal((between > high)[known], (days > high)[known])
 
 
+def test_columns_of_arrays_are_measured_from_each_other():
+    X = frame()[["when", "end"]]
+    expected = BooleanEncoder(reference={"end": "when"}).fit(X)
+    encoder = BooleanEncoder(reference={1: 0}).fit_partitions(
+        [X[:150].to_numpy("M8[us]"), X[150:].to_numpy("M8[us]")]
+    )
+    names = [n.replace("when", "x0").replace("end", "x1") for n in names_of(expected)]
+    assert names_of(encoder) == names
+    bits = expected.transform(X)
+    np.testing.assert_array_equal(encoder.transform(X.to_numpy("M8[us]")), bits)
+    np.testing.assert_array_equal(encoder.encode_one(X.loc[5].to_list()), bits.loc[5])
+
+
 # Tags
 
 
