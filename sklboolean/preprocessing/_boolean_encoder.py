@@ -275,10 +275,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         self.reference = reference
 
     def __setstate__(self, state):
-        super().__setstate__(state)
         if "_state" in state:  # older encoders had no dates
-            vars(self).setdefault("_origins", {})
-            vars(self).setdefault("_subcolumns", self._state)
+            state = {"_origins": {}, "_subcolumns": state["_state"], **state}
+        super().__setstate__({"reference": None, **state})
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
