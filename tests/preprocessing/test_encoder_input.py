@@ -433,7 +433,8 @@ TEXTS = st.one_of(
 )
 CELLS = st.one_of(
     st.none(), st.booleans(), INTEGERS, st.floats(), TEXTS, st.binary(max_size=2),
-    st.just(pd.NA), st.just(np.nan), st.just(pd.NaT), st.dates(), st.decimals(),
+    st.just(pd.NA), st.just(np.nan), st.just(pd.NaT), st.dates(), st.datetimes(),
+    st.timedeltas(), st.lists(st.sampled_from('ab'), max_size=2), st.decimals(),
     st.complex_numbers(), st.lists(st.integers(), max_size=2), st.just(np.float32(0.1)),
     st.just(float), st.tuples(st.integers()), st.just(2**70), st.just(np.str_("a")),
 )  # fmt: skip

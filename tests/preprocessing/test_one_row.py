@@ -32,7 +32,8 @@ VALUES = st.one_of(
     st.lists(st.integers(), max_size=1),
     st.sampled_from([np.float32(0.1), np.int8(1), np.int64(2**60 + 1), np.str_("red")]),
     st.sampled_from([np.timedelta64(1, "ns"), "new", 3]),
-    st.decimals(), st.dates(), st.complex_numbers(), st.just(np.float64(2)),
+    st.decimals(), st.dates(), st.datetimes(), st.timedeltas(), st.complex_numbers(),
+    st.just(np.float64(2)),
 )  # fmt: skip
 
 

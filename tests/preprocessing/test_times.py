@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 
 from sklboolean import BooleanEncoder, RuleClassifier
+from sklboolean.io import BitTable
 from tests.oracles.preprocessing import date_condition
 
 pd = pytest.importorskip("pandas")
@@ -199,6 +200,22 @@ def test_batches_partitions_and_pickles_give_the_same_bits():
         for encoder in (whole, batches):
             bits = encoder.encode_one(X.iloc[sample].to_dict())
             np.testing.assert_array_equal(bits, expected.iloc[sample])
+
+
+def test_files_give_the_same_bits(tmp_path):
+    X = frame().assign(tags=[["a"] * (k % 3) for k in range(300)], y=np.arange(300) % 2)
+    X.assign(zoned=X.when.dt.tz_localize("UTC")).to_parquet(tmp_path / "X.parquet")
+    expected = BooleanEncoder(reference={"end": "when"})
+    X = pd.read_parquet(tmp_path / "X.parquet")
+    bits = expected.fit_transform(X.drop(columns="y"), X.y)
+    encoder = BooleanEncoder(reference={"end": "when"})
+    table = BitTable.write(
+        tmp_path / "bits", tmp_path / "X.parquet", encoder=encoder, label="y",
+        batch_size=70,
+    )  # fmt: skip
+    [(found, *_)] = table.batches(300)
+    np.testing.assert_array_equal(found, bits)
+    assert table.feature_names.tolist() == bits.columns.tolist()
 
 
 def test_a_batch_without_a_known_value_has_no_type():
