@@ -114,7 +114,7 @@ def test_bits_of_partitions_give_the_model_of_one_place(finished):
             finished.clear()
             with parallel_config("dask"):
                 spread = clone(model).fit(parts)
-            tasks = [key for key in finished if key.startswith(("batch_of", "pack_p"))]
+            tasks = [key for key in finished if key.startswith(("batch_of", "_call"))]
             assert len(tasks) == 3
             alone = clone(model).fit(ORDERED_X, ORDERED_Y)
             assert_equal(plain(spread), plain(alone))
