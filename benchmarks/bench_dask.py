@@ -29,7 +29,12 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 
-from sklboolean import BooleanEncoder, ConjunctionLogisticRegression, RuleClassifier
+from sklboolean import (
+    BooleanEncoder,
+    BooleanGradientBoostingClassifier,
+    ConjunctionLogisticRegression,
+    RuleClassifier,
+)
 
 N_ROWS, QUICK_ROWS, TEST_ROWS, PARTS = 1_000_000, 20_000, 100_000, 8
 NUMBERS = [f"n{j}" for j in range(10)]
@@ -51,23 +56,15 @@ def make_part(number, n_rows):
     return frame
 
 
-def fit_conjunctions(frame, client):
-    learner = ConjunctionLogisticRegression(C=1.0, max_literals=2)
-    model = make_pipeline(BooleanEncoder(), learner)
-    model.fit(frame[COLUMNS], frame["y"])
-    return model.predict_proba
+def fit_pipeline(learner):
+    """Make the function that fits an encoder and a learner."""
 
+    def fit(frame, client):
+        model = make_pipeline(BooleanEncoder(), learner)
+        model.fit(frame[COLUMNS], frame["y"])
+        return model.predict_proba
 
-def fit_default(frame, client):
-    model = make_pipeline(BooleanEncoder(), ConjunctionLogisticRegression())
-    model.fit(frame[COLUMNS], frame["y"])
-    return model.predict_proba
-
-
-def fit_rules(frame, client):
-    model = make_pipeline(BooleanEncoder(), RuleClassifier(random_state=0))
-    model.fit(frame[COLUMNS], frame["y"])
-    return model.predict_proba
+    return fit
 
 
 def as_categories(frame):
@@ -123,9 +120,15 @@ def fit_incremental(frame, client):
 
 # The functions that fit, and the lines of a user between the frame and the model.
 LEARNERS = {
-    "ConjunctionLogisticRegression, C=1": (fit_conjunctions, 2),
-    "ConjunctionLogisticRegression()": (fit_default, 2),
-    "RuleClassifier()": (fit_rules, 2),
+    "BooleanGradientBoostingClassifier": (
+        fit_pipeline(BooleanGradientBoostingClassifier(random_state=0)),
+        2,
+    ),
+    "RuleClassifier": (fit_pipeline(RuleClassifier(random_state=0)), 2),
+    "ConjunctionLogisticRegression, C=.01": (
+        fit_pipeline(ConjunctionLogisticRegression(C=0.01)),
+        2,
+    ),
     "DaskLGBMClassifier": (fit_lightgbm, 4),
     "DaskXGBClassifier": (fit_xgboost, 5),
     "Incremental(SGDClassifier)": (fit_incremental, 6),
