@@ -298,7 +298,8 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         X : pandas or polars data frame, pyarrow table, or array-like
             Of shape (n_samples, n_features). NaN, None and NA are missing values. Other
             objects with the Arrow interface, such as record batches and relations of
-            DuckDB, are read as tables.
+            DuckDB, are read as tables. A frame or array of Dask, or a list of functions
+            that load partitions, is summarized where it is; ``y`` is divided alike.
         y : array-like of shape (n_samples,), default=None
             Labels for ``n_bins="auto"``, ``strategy="tree"`` and "monotone", or real
             values for "tree".
