@@ -43,16 +43,16 @@ COLUMNS = NUMBERS + TEXTS
 LEVELS = np.array(["amber", "blue", "coral", "denim", "ebony", "fern"])
 
 
-def make_part(number, n_rows):
+def make_part(number, n_samples):
     """Make one partition: three conditions decide, and some noise."""
     rng = np.random.default_rng([5, number])
-    columns = {name: rng.normal(size=n_rows).round(3) for name in NUMBERS}
-    columns |= {name: LEVELS[rng.integers(0, 6, n_rows)] for name in TEXTS}
+    columns = {name: rng.normal(size=n_samples).round(3) for name in NUMBERS}
+    columns |= {name: LEVELS[rng.integers(0, 6, n_samples)] for name in TEXTS}
     frame = pd.DataFrame(columns)
     score = 2.0 * ((frame["n0"] > 0.3) & (frame["t0"] == "blue"))
     score += 1.5 * ((frame["n1"] < 0) & frame["t1"].isin(["amber", "fern"]))
     score += (frame["n2"] > 0) - 1.2
-    frame["y"] = (rng.random(n_rows) < 1 / (1 + np.exp(-score))).astype(np.int64)
+    frame["y"] = (rng.random(n_samples) < 1 / (1 + np.exp(-score))).astype(np.int64)
     return frame
 
 
@@ -142,14 +142,14 @@ def cpu_seconds():
     return sum(sum(process.cpu_times()[:2]) for process in processes)
 
 
-def measure(fit, n_rows, test):
+def measure(fit, n_samples, test):
     """Fit in a cluster of its own; return MB moved, CPU and wall seconds, log-loss."""
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         client.wait_for_workers(2)
         meta = make_part(0, 10).head(0)
         frame = dataframe.from_map(
-            make_part, range(PARTS), n_rows=n_rows // PARTS, meta=meta
+            make_part, range(PARTS), n_samples=n_samples // PARTS, meta=meta
         )
         interface = psutil.net_io_counters(pernic=True)["lo"].bytes_sent
         cpu, wall = cpu_seconds(), time.perf_counter()
@@ -165,12 +165,14 @@ def main():
     parser.add_argument("--rows", type=int, default=N_ROWS)
     parser.add_argument("--learners", default="", help="parts of names, by commas")
     options = parser.parse_args()
-    n_rows = QUICK_ROWS if options.quick else options.rows
+    n_samples = QUICK_ROWS if options.quick else options.rows
     print_header("From a Dask data frame to a model")
     test = make_part(PARTS, TEST_ROWS)
     n_bits = BooleanEncoder().fit(test[COLUMNS], test["y"]).order_.size
-    bits = n_rows * (8 * -(-n_bits // 64) + 1)
-    print(f"  {n_rows} rows, {n_bits} features: {bits / 1e6:.1f} MB packed with labels")
+    bits = n_samples * (8 * -(-n_bits // 64) + 1)
+    print(
+        f"  {n_samples} rows, {n_bits} features: {bits / 1e6:.1f} MB packed with labels"
+    )
     rows = []
     for name, (fit, n_lines) in LEARNERS.items():
         if not any(part in name for part in options.learners.split(",")):
@@ -178,7 +180,7 @@ def main():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                moved, cpu, wall, loss = measure(fit, n_rows, test)
+                moved, cpu, wall, loss = measure(fit, n_samples, test)
             except ImportError as error:
                 print(f"  left out: {name}, {error}")
                 continue
@@ -188,7 +190,7 @@ def main():
             f"{cpu:.1f}",
             f"{wall:.1f}",
         )
-        rows.append([name, str(n_rows), *numbers, f"{loss:.4f}", str(n_lines)])
+        rows.append([name, str(n_samples), *numbers, f"{loss:.4f}", str(n_lines)])
     header = ["learner", "rows", "MB moved", "of the bits", "CPU s", "wall s"]
     print_table("A frame of 20 mixed columns", [*header, "log-loss", "lines"], rows)
 
