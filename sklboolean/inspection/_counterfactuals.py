@@ -158,7 +158,9 @@ def counterfactuals(
 
     A branch and bound over the columns, exact: nothing cheaper turns the prediction
     [1]_. Only values that can occur are proposed: a level of the training data, or a
-    number in one of the intervals of `BooleanEncoder`, but no missing value.
+    number in one of the intervals of `BooleanEncoder`, or a date for each combination
+    of its conditions, but no missing value. Lists of tags, and dates of which one is
+    measured from the other, do not change.
 
     Parameters
     ----------
@@ -178,13 +180,15 @@ def counterfactuals(
         columns, or a function of the old and the new value, as ``values`` would hold
         it; the old one may be missing (NaN or None). In columns of numbers and ordered
         levels the former is multiplied by ``1 + s / p``, where s is the share of the
-        column's thresholds that the change passes, and p the number of columns. So
-        without ``costs`` as few columns change as possible, by as little as possible.
+        column's thresholds that the change passes, and p the number of columns. Of
+        dates s is the share of their combinations of conditions, in the order of time.
+        So without ``costs`` as few columns change as possible, by as little as
+        possible.
     immutable : sequence of str, default=()
         Columns that must not change.
     directions : dict or None, default=None
-        "up" or "down" for columns of numbers, ordered levels and Booleans that may only
-        rise or fall. A missing value then stays.
+        "up" or "down" for columns of numbers, dates, ordered levels and Booleans that
+        may only rise or fall. A missing value then stays.
     n : int, default=1
         Number of answers for each sample. No answer changes all the columns that a
         cheaper one changes.
@@ -405,7 +409,8 @@ class _Search:
                 costs = np.array(costs, dtype=np.float64)
             else:
                 costs = np.full(len(numbers), float(cost))
-                if states.kind in ("number", "ordered") and present >= 0:
+                has_order = states.kind not in ("category", "boolean")
+                if has_order and present >= 0:
                     # Far intervals cost more, but less than one more column.
                     steps = np.abs(numbers - present) / max(1, len(numbers) - 1)
                     costs *= 1 + steps / len(self.states)

@@ -24,7 +24,8 @@ class LegalStates:
     bits : ndarray of shape (n_states, n_column_features), bool
     values : list of n_states values
         In the user's units: a number or level in each interval, a level, a Boolean.
-    kind : {"number", "ordered", "category", "boolean"}
+    kind : str
+        As in ``kinds_`` of `BooleanEncoder`.
     """
 
     features: np.ndarray

@@ -44,15 +44,15 @@ FORMATTED = {
 C_CALENDAR = """\
 #ifndef CALENDAR_OF_DATES
 #define CALENDAR_OF_DATES
+static inline double day_of(double t) { return floor(floor(t) / 86400); }
 static inline double hour_of(double t) {
-    return floor(floor(t) / 3600) - 24 * floor(floor(t) / 86400);
+    return floor(floor(t) / 3600) - 24 * day_of(t);
 }
 static inline double weekday_of(double t) {
-    double day = floor(floor(t) / 86400) + 3;
-    return day - 7 * floor(day / 7) + 1;
+    return day_of(t) + 4 - 7 * floor((day_of(t) + 3) / 7);
 }
 static inline double month_of(double t) {
-    double day = floor(floor(t) / 86400) + 719468;
+    double day = day_of(t) + 719468;
     double of_era = day - 146097 * floor(day / 146097);
     double years = of_era - floor(of_era / 1460) + floor(of_era / 36524);
     years = floor((years - floor(of_era / 146096)) / 365);

@@ -109,11 +109,16 @@ def test_a_date_is_one_column_of_explanations(zone):
     sample = X[~y & (X.other < 0.5)].head(3)
     found = counterfactuals(model, sample, immutable=["other"])
     assert found.changed.tolist() == [[True, False]] * 3
-    assert (
-        found.values["when"].dt.tz_convert("UTC").dt.month.tolist() == [12] * 3
-        if (zone)
-        else found.values["when"].dt.month.tolist() == [12] * 3
+    when = found.values["when"]
+    when = when.dt.tz_convert("UTC") if zone else when
+    assert when.dt.month.tolist() == [12] * 3
+    # A state that is close costs less.
+    far = (when - sample["when"].to_numpy()).abs() if zone is None else when - when
+    assert (far < pd.Timedelta(900, "D")).all()
+    later = counterfactuals(
+        model, sample, immutable=["other"], directions={"when": "up"}
     )
+    assert (later.values["when"].to_numpy() > sample["when"].to_numpy()).all()
     assert robustness(model, sample).tolist() == [1, 1, 1]
 
 
