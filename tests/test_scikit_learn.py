@@ -156,9 +156,13 @@ def test_the_right_features_are_selected(name, tool):
     assert selector.transform(X).shape == (80, len(chosen))
 
 
-@pytest.mark.parametrize(("name", "tool"), cases(is_classifier, ["coef_"]))
+@pytest.mark.parametrize(
+    ("name", "tool"),
+    cases(lambda each: is_classifier(each) or is_regressor(each), ["coef_"]),
+)
 def test_attributes_that_selectors_read_are_of_features(name, tool):
-    model = clone(ESTIMATORS[name]).fit(X, Y)
+    model = clone(ESTIMATORS[name])
+    model.fit(X, target_of(model))
     importances = getattr(model, "feature_importances_", np.zeros(6))
     assert importances.shape == (6,)
     assert (importances >= 0).all()

@@ -117,9 +117,7 @@ class RuleDisplay(Display):
     @classmethod
     def _draw_rules(cls, rules, value, feature_names, max_rules, ax, template):
         """Draw rules; ``template`` joins a label and a rule."""
-        check_choice(
-            value, "value", ("weight", "contribution", "coverage", "precision")
-        )
+        check_choice(value, "value", QUANTITIES)
         if max_rules is not None:
             check_integer(max_rules, "max_rules", 1)
         if feature_names is None:

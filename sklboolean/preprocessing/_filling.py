@@ -1,7 +1,5 @@
 """Data frames with their missing values filled in, of the types that they had."""
 
-from numbers import Real
-
 import numpy as np
 
 from sklboolean.preprocessing._frames import Column, as_table, is_frame, read_series
@@ -59,12 +57,7 @@ def fill_missing(X, columns, missing, values, fitted):
         like = of_fit if is_empty else column._replace(is_integer=is_integer)
         values[:, j] = [like.python_value(value) for value in values[:, j]]
     if not (is_frame(X) and of_fit.dtype):
-        # A column without a known value has the type of what is filled in.
-        are_numbers = all(
-            column.numbers is not None
-            or (missing[:, j].all() and all(isinstance(v, Real) for v in values[:, j]))
-            for j, column in enumerate(columns)
-        )
+        are_numbers = all(each.kind in ("boolean", "number") for each in fitted)
         filled = np.array(X, dtype=np.float64 if are_numbers else object)
         filled[missing] = values[is_gap]
         return filled
