@@ -388,6 +388,12 @@ def labelled(answers, X):
     """Give an array of one answer for each sample the index of a frame of pandas."""
     if isinstance(answers, np.ndarray) and answers.ndim == 1 and hasattr(X, "iloc"):
         return _pandas().Series(answers, index=X.index)
+    is_other_frame = hasattr(answers, "columns") and not hasattr(answers, "iloc")
+    if hasattr(X, "iloc") and is_other_frame:
+        raise ValueError(
+            f"A partition of a Dask frame became a {type(answers).__name__}. Call "
+            "set_output(transform='default'), which gives pandas data frames."
+        )
     return answers
 
 

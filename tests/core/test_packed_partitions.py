@@ -158,6 +158,7 @@ def test_pipelines_take_frames_of_mixed_columns(n_parts):
         assert predicted.dtype == expected.dtype
         pd.testing.assert_series_equal(predicted.compute(), expected)
     parts = loaders(MIXED.to_numpy(), Y)
+    clone(model).set_params(booleanencoder__sparse_output=True).fit(parts)
     listed = clone(model).fit(parts)
     assert listed[-1].rules_ == clone(model).fit(MIXED.to_numpy(), Y)[-1].rules_
     first = listed.predict(parts)[0]()[0]
@@ -206,6 +207,9 @@ def test_partitions_that_are_refused_change_nothing():
     assert vars(model) == before
     with pytest.raises(ValueError, match="takes X only"):
         model.predict_proba(divided[NAMES], 1)
+    encoder = BooleanEncoder().fit(frame).set_output(transform="polars")
+    with pytest.raises(ValueError, match=r"became a DataFrame. Call set_output"):
+        encoder.transform(divided[NAMES]).compute()
     features = ConjunctionFeatures(max_literals=1).fit(divided[NAMES])
     with pytest.raises(ValueError, match="Set sparse_output=False"):
         features.transform(divided[NAMES])
