@@ -31,10 +31,10 @@ from sklboolean._core.partitions import (
     is_empty,
     load,
     load_samples,
-    metadata_of,
-    n_partitions,
+    map_frame,
     open_partitions,
     prefix_errors,
+    split_samples,
     split_table,
     with_all_columns,
 )
@@ -129,44 +129,6 @@ def gather(estimator, X, y=None, sample_weight=None):
         if there[k] is None and given is not None:
             joined[k] = given
     return X, *joined
-
-
-def split_samples(X, *targets):
-    """Put the samples of each partition together with their labels and weights.
-
-    Labels and weights are divided as X, or the name of a column of X, or None.
-    """
-    for name, values in zip(("y", "sample_weight"), targets, strict=False):
-        if not in_partitions(values):
-            if not (values is None or isinstance(values, str)):
-                raise ValueError(
-                    f"{name} is in memory, and X is in partitions. Divide {name} as X: "
-                    "take both from one data frame."
-                )
-        elif n_partitions(values) != n_partitions(X):
-            raise ValueError(
-                f"{name} has {n_partitions(values)} partitions, and X has "
-                f"{n_partitions(X)}. Take both from one data frame, or divide {name} "
-                f"like X, for example with {name}.repartition(divisions=X.divisions)."
-            )
-    divided = [values for values in (X, *targets) if in_partitions(values)]
-    if all(hasattr(values, "map_partitions") for values in divided):
-        return map_frame(X, _together, *targets)
-    columns = [
-        split_table(values) if in_partitions(values) else [values] * n_partitions(X)
-        for values in (X, *targets)
-    ]
-    return list(zip(*columns, strict=True))
-
-
-def map_frame(X, function, *arguments):
-    """Call a function for the partitions of a frame of Dask, in the task that reads."""
-    options = {"enforce_metadata": False, "align_dataframes": False}
-    return X.map_partitions(function, *arguments, meta=metadata_of(X), **options)
-
-
-def _together(*samples):
-    return samples
 
 
 def _numbered(source, function, estimator, partition_info=None):

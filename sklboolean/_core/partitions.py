@@ -150,25 +150,57 @@ def check_listed(partitions, listed):
 
 def split_collections(partitions):
     """Split a pair or triple of arrays or frames of Dask into those of its parts."""
-    if not (isinstance(partitions, tuple | list) and partitions):
-        return partitions
-    if not all(hasattr(type(data), "to_delayed") for data in partitions):
-        return partitions
+    is_listed = isinstance(partitions, tuple | list) and len(partitions) > 0
+    if is_listed and all(hasattr(type(data), "to_delayed") for data in partitions):
+        return split_table(split_samples(*partitions))
+    return partitions
+
+
+def split_samples(X, *targets):
+    """Put the samples of each partition together with their labels and weights.
+
+    Labels and weights are divided as X, or the name of a column of X, or None.
+    """
+    for name, values in zip(("y", "sample_weight"), targets, strict=False):
+        if not in_partitions(values):
+            if not (values is None or isinstance(values, str)):
+                raise ValueError(
+                    f"{name} is in memory, and X is in partitions. Divide {name} as X: "
+                    "take both from one data frame."
+                )
+        elif n_partitions(values) != n_partitions(X):
+            raise ValueError(
+                f"{name} has {n_partitions(values)} partitions, and X has "
+                f"{n_partitions(X)}. Take both from one data frame, or divide {name} "
+                f"like X, for example with {name}.repartition(divisions=X.divisions)."
+            )
+    divided = [values for values in (X, *targets) if in_partitions(values)]
+    if all(hasattr(values, "map_partitions") for values in divided):
+        return map_frame(X, _together, *targets)
+    columns = [
+        split_table(values) if in_partitions(values) else [values] * n_partitions(X)
+        for values in (X, *targets)
+    ]
+    return list(map(_later, zip(*columns, strict=True)))
+
+
+def map_frame(X, function, *arguments):
+    """Call a function for the partitions of a frame of Dask, in the task that reads."""
+    options = {"enforce_metadata": False, "align_dataframes": False}
+    return X.map_partitions(function, *arguments, meta=metadata_of(X), **options)
+
+
+def _together(*samples):
+    return samples
+
+
+def _later(samples):
+    """Make samples of Dask one delayed object; return others."""
+    if not any(hasattr(part, "compute") for part in samples):
+        return samples
     from dask import delayed
 
-    collections = [np.asarray(data.to_delayed()) for data in partitions]
-    if collections[0].ndim == 2 and collections[0].shape[1] > 1:
-        raise ValueError(
-            "The columns of X are in several chunks. Join them: X.rechunk({1: -1})."
-        )
-    if len({collection.size for collection in collections}) > 1:
-        numbers = ", ".join(str(collection.size) for collection in collections)
-        raise ValueError(
-            f"X, y and sample_weight have {numbers} partitions. Divide them alike, for "
-            "example y.rechunk(X.chunks[0]), or take all from one data frame."
-        )
-    partitions = zip(*map(np.ravel, collections), strict=True)
-    return [delayed(tuple)(list(arrays)) for arrays in partitions]
+    return delayed(_together)(*samples)
 
 
 def split_table(partitions):

@@ -231,7 +231,7 @@ def test_collections_of_dask_are_read_part_by_part(tmp_path):
     np.testing.assert_array_equal(whole(table)[0], expected)
     bits = expected.to_numpy()
     pair = arrays.from_array(bits, chunks=(30, bits.shape[1])), divided["label"]
-    with pytest.raises(ValueError, match="have 4, 3 partitions"):
+    with pytest.raises(ValueError, match="y has 3 partitions, and X has 4"):
         BitTable.write(tmp_path / "c", pair)
     X, y, _ = whole(BitTable.write(tmp_path / "c", pair[:1]))
     np.testing.assert_array_equal(X, bits)
