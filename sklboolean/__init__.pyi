@@ -43,7 +43,10 @@ from sklboolean.density import (
     GaussianCombinationMachine as GaussianCombinationMachine,
     SampledCombinationMachine as SampledCombinationMachine,
 )
-from sklboolean.ensemble import BooleanEnsembleClassifier as BooleanEnsembleClassifier
+from sklboolean.ensemble import (
+    BooleanEnsembleClassifier as BooleanEnsembleClassifier,
+    BooleanEnsembleRegressor as BooleanEnsembleRegressor,
+)
 from sklboolean.kernels import (
     BooleanGaussianProcessClassifier as BooleanGaussianProcessClassifier,
     BooleanGaussianProcessRegressor as BooleanGaussianProcessRegressor,

@@ -13,7 +13,12 @@ from oracles.kernels import counting_kernel, plain_perceptron
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
+from sklearn.linear_model import (
+    LinearRegression,
+    LogisticRegression,
+    Ridge,
+    SGDClassifier,
+)
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -26,6 +31,7 @@ from sklboolean import (
     BernoulliMixture,
     BooleanEncoder,
     BooleanEnsembleClassifier,
+    BooleanEnsembleRegressor,
     BooleanGaussianProcessClassifier,
     BooleanGaussianProcessRegressor,
     BooleanGradientBoostingClassifier,
@@ -456,6 +462,9 @@ CASES = {
     # ensemble
     "boolean_ensemble": Case(BooleanEnsembleClassifier(), {
         "estimators": [("bayes", BernoulliNB()), ("linear", LogisticRegression())]
+    }),
+    "boolean_ensemble_regressor": Case(BooleanEnsembleRegressor(), {
+        "estimators": [("ridge", Ridge()), ("line", LinearRegression())]
     }),
     # rules
     "conjunction_logistic_regression": Case(

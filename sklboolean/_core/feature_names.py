@@ -200,7 +200,8 @@ def split_pipeline(model):
     Parameters
     ----------
     model : estimator
-        Fitted. A search such as ``GridSearchCV`` stands for its best estimator.
+        Fitted. A search such as ``GridSearchCV`` stands for its best estimator, and an
+        ensemble for its ``pipeline_``.
 
     Returns
     -------
@@ -212,10 +213,13 @@ def split_pipeline(model):
         Names of the features that the last step received. None when neither the
         transformers nor the step know them.
     """
-    transformers, names = None, None
+    steps, names = [], None
     model = getattr(model, "best_estimator_", model)
-    if isinstance(model, Pipeline):
-        transformers, model = model[:-1] if len(model) > 1 else None, model[-1]
+    while isinstance(model := getattr(model, "pipeline_", model), Pipeline):
+        steps, model = [*steps, *model.steps[:-1]], model[-1]
+    # The steps of an ensemble may have the names of those before it.
+    numbered = [(f"{k}-{name}", step) for k, (name, step) in enumerate(steps)]
+    transformers = Pipeline(numbered) if steps else None
     if transformers is not None and hasattr(transformers, "get_feature_names_out"):
         names = transformers.get_feature_names_out()
     elif hasattr(model, "feature_names_in_"):

@@ -313,6 +313,34 @@ def linear_formula(model, *, tie=1):
     )
 
 
+def mixed(formulas, mixes, classes, intercepts):
+    """Add up the sums of formulas of the same features, each times a matrix.
+
+    Parameters
+    ----------
+    formulas : list of WeightedSum
+        Without divisors.
+    mixes : list of ndarrays of shape (n_outputs, n_sums of the formula)
+    classes : list of labels or None
+    intercepts : ndarray of shape (n_outputs,)
+
+    Returns
+    -------
+    formula : WeightedSum
+        Each term once.
+    """
+    weights_by_term = {}
+    for formula, mix in zip(formulas, mixes, strict=True):
+        intercepts = intercepts + mix @ formula.intercepts
+        for term, weights in zip(formula.terms, (mix @ formula.weights).T, strict=True):
+            weights_by_term[term] = weights_by_term.get(term, 0.0) + weights
+    weights = np.array(list(weights_by_term.values())).reshape(-1, len(intercepts)).T
+    return WeightedSum(
+        formulas[0].columns, tuple(weights_by_term), np.ascontiguousarray(weights),
+        intercepts, classes, has_probabilities=classes is not None,
+    )  # fmt: skip
+
+
 def formula_of(model):
     """Describe a fitted model, ours or a linear one of scikit-learn.
 

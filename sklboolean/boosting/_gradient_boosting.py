@@ -253,4 +253,5 @@ class GradientBoosting(
             np.ascontiguousarray(weights),
             intercepts,
             class_labels(self) if is_label else None,
+            has_probabilities=is_label,
         )

@@ -97,3 +97,44 @@ def choose_ridge_C(X, codes, weights, folds):
             if k > 1 and of_fold[k - 1 : k + 1].min() > of_fold[: k - 1].min():
                 break
     return float(CS[losses.mean(axis=0).argmin()])
+
+
+def prediction_weights(predictions, targets, sample_weight, prior):
+    """Choose the weights of regressors by the squared error of their weighted sum.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n_models, n_samples), float64
+        Of held-out samples.
+    targets, sample_weight : ndarrays of shape (n_samples,), float64
+    prior : ndarray of shape (n_models,), float64
+        Divided by its sum, the weights without samples.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_models,), float64
+        They minimize the squared errors, in units of twice the least mean of a model,
+        plus ``STRENGTH * sum(w - prior * log(w))``, which is convex.
+    intercept : float
+    errors : ndarray of shape (n_samples,), float64
+    """
+    prior = prior / prior.sum()
+    means = np.average(predictions, axis=1, weights=sample_weight)
+    mean = np.average(targets, weights=sample_weight)
+    parts, rest = predictions - means[:, None], targets - mean
+    size = np.average((rest - parts) ** 2, axis=1, weights=sample_weight).min()
+    # Where a model makes no error, any unit will do.
+    unit = size or np.average(rest**2, weights=sample_weight) or 1.0
+
+    def objective(logs):
+        weights = np.exp(logs)
+        errors = rest - weights @ parts
+        slopes = -(parts @ (sample_weight * errors)) / unit
+        value = sample_weight @ errors**2 / (2 * unit)
+        value += STRENGTH * (weights - prior * logs).sum()
+        return value, weights * slopes + STRENGTH * (weights - prior)
+
+    bounds = [(-30, 5)] * len(prior)
+    weights = np.exp(minimize(objective, np.log(prior), jac=True, bounds=bounds).x)
+    intercept = float(mean - weights @ means)
+    return weights, intercept, targets - intercept - weights @ predictions

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from sklboolean._core.calibration import predicted_codes
 from sklboolean._core.damage import labels_of
 from sklboolean._core.exports import ExportMixin
-from sklboolean._core.formula import WeightedSum, class_labels, formula_of
+from sklboolean._core.formula import WeightedSum, class_labels, formula_of, mixed
 from sklboolean._core.validation import check_labelled, take_samples
 from sklboolean.preprocessing import BooleanEncoder
 from sklboolean.rules import ConjunctionRegressor
@@ -80,16 +80,9 @@ class LogOddsClassifier(ClassifierMixin, ExportMixin, BaseEstimator):
         formulas = [formula_of(model) for model in self.regressors]
         if not all(isinstance(formula, WeightedSum) for formula in formulas):
             return None
-        terms = list(dict.fromkeys(term for each in formulas for term in each.terms))
-        number_of = {term: number for number, term in enumerate(terms)}
-        weights = np.zeros((len(formulas), len(terms)))
-        for of_output, formula in zip(weights, formulas, strict=True):
-            numbers = [number_of[term] for term in formula.terms]
-            of_output[numbers] = formula.weights[0]
-        intercepts = np.array([formula.intercepts[0] for formula in formulas])
-        return WeightedSum(
-            formulas[0].columns, terms, weights, intercepts, class_labels(self)
-        )
+        n_outputs = len(formulas)
+        mixes = list(np.eye(n_outputs)[:, :, None])  # each is one of the outputs
+        return mixed(formulas, mixes, class_labels(self), np.zeros(n_outputs))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from sklboolean._core.exports import import_pandas
 from sklboolean._core.feature_names import split_pipeline
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.weights import checked_weights
-from sklboolean.ensemble import BooleanEnsembleClassifier
+from sklboolean.ensemble._pool import Pool
 from sklboolean.inspection._explanations import as_frame
 from sklboolean.inspection._pattern_games import Patterns
 from sklboolean.inspection._products import Products
@@ -246,18 +246,14 @@ def shapley_values(
     """
     X, background = as_frame(X), None if background is None else as_frame(background)
     transformers, last, _ = split_pipeline(model)
-    if isinstance(last, BooleanEnsembleClassifier):
-        if transformers is not None:
-            X = transformers.transform(X)
-            if background is not None:
-                background = transformers.transform(background)
+    if isinstance(last, Pool):
         data = {"X": X, "background": background, "sample_weight": sample_weight}
         columns = {"feature_names": feature_names, "feature_groups": feature_groups}
         # Values are linear in the score: an ensemble has the sum of its models' values.
         of_member = partial(
             shapley_values, interactions=interactions, **data, **columns
         )
-        return ensemble_values(last, X, of_member)
+        return ensemble_values(model, transformers, last, X, of_member)
     is_process = isinstance(last, PROCESSES)
     formula = without_terms(last) if is_process else None
     columns = UserColumns.of(model, feature_names, feature_groups, formula)
@@ -446,12 +442,16 @@ def process_values(columns, samples, others, shares):
     return values, np.atleast_1d(base)
 
 
-def ensemble_values(ensemble, samples, explain):
+def ensemble_values(ensemble, encoder, pool, samples, explain):
     """Add up the values of the models of an ensemble, by their weights.
 
     Parameters
     ----------
-    ensemble : BooleanEnsembleClassifier
+    ensemble : fitted estimator
+    encoder : Pipeline or None
+        What encodes the data of the ensemble, or of a pipeline that ends with it.
+    pool : Pool
+        The models behind the encoder.
     samples : {data frame, array-like, sparse matrix}
         Those to explain.
     explain : callable
@@ -462,12 +462,12 @@ def ensemble_values(ensemble, samples, explain):
     shapley : ShapleyValues
         Of ``decision_function``.
     """
-    values_of_models, factors, classes = [], [], class_labels(ensemble)
-    for weight, model in zip(ensemble.weights_, ensemble.estimators_, strict=True):
-        encoder = ensemble.encoder_
+    values_of_models, factors = [], []
+    classes = class_labels(pool) if hasattr(pool, "classes_") else ()
+    for weight, model in zip(pool.weights, pool.estimators, strict=True):
         try:
             values_of_models.append(
-                explain(model if encoder is None else make_pipeline(encoder, model))
+                explain(model if encoder is None else make_pipeline(*encoder, model))
             )
         except ValueError as error:
             raise ValueError(f"{type(model).__name__} in the ensemble: {error}") from (
@@ -488,12 +488,13 @@ def ensemble_values(ensemble, samples, explain):
             values - values.mean(axis=-1, keepdims=True) if len(classes) > 2 else values
         )
 
-    names = [f"log-odds of {classes[1]}"]
+    names = [f"log-odds of {classes[1]}"] if classes else ["prediction"]
     if len(classes) > 2:
         names = [f"score of {label}" for label in classes]
     sums = {name: total(name) for name in ("values", "base_values", "interactions")}
+    sums["base_values"] += getattr(pool, "intercept", 0.0)
     shapley = replace(values_of_models[0], output_names=names, **sums)
-    scores = ensemble.decision_function(samples)
+    scores = getattr(ensemble, "decision_function", ensemble.predict)(samples)
     if not np.allclose(shapley.scores(), scores, rtol=TOLERANCE, atol=TOLERANCE):
         raise ValueError(
             "The Shapley values of the models do not add up to the score of the "

@@ -1,5 +1,7 @@
 """The ensemble: weights of pools, held-out logits, frames, weights of samples."""
 
+import sqlite3
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,25 +9,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import log_softmax, logit, softmax
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import BernoulliNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from sklboolean import (
     AveragedPerceptron,
     BooleanEncoder,
     BooleanEnsembleClassifier,
+    BooleanEnsembleRegressor,
     BooleanGaussianProcessClassifier,
     ConjunctionLogisticRegression,
 )
-from sklboolean.ensemble._boolean_ensemble import fit_member
+from sklboolean.ensemble import _boolean_ensemble_classifier as of_classes
+from sklboolean.ensemble._boolean_ensemble_classifier import Logits
+from sklboolean.ensemble._ensemble import fit_member
 from sklboolean.ensemble._pooling import (
     CS,
     STRENGTH,
     centered_logits,
     choose_ridge_C,
     pool_weights,
+    prediction_weights,
 )
-from sklboolean.inspection import shapley_values
+from sklboolean.inspection import counterfactuals, explain, shapley_values
 
 SMALL = [("bayes", BernoulliNB()), ("linear", LogisticRegression())]
 
@@ -109,22 +117,23 @@ def test_held_out_logits_are_of_models_that_did_not_see_the_samples():
     X, y = np.random.default_rng(0).integers(0, 2, (20, 3)), np.arange(20) % 2
     tests = [np.arange(0, 10), np.arange(10, 20)]
     folds = [(tests[1], tests[0]), (tests[0], tests[1])]
-    _, logits = fit_member(BernoulliNB(), X, y, [0, 1], np.ones(20), folds, 0)
+    both = Logits(np.array([0, 1]))
+    _, logits = fit_member(BernoulliNB(), X, y, np.ones(20), folds, 0, both)
     expected = [
         BernoulliNB().fit(X[train], y[train]).predict_proba(X[test])
         for train, test in folds
     ]
     np.testing.assert_allclose(logits, centered_logits(np.concatenate(expected)))
     process, logits = fit_member(
-        BooleanGaussianProcessClassifier(max_iter=1), X, y, [0, 1], None, folds, 0
+        BooleanGaussianProcessClassifier(max_iter=1), X, y, None, folds, 0, both
     )
     found = logits[:, 1] - logits[:, 0]
     expected = process.calibration_slope_ * process.leave_one_out_
     np.testing.assert_allclose(found, expected)
     for name, codes in [("two", y), ("three", np.arange(20) % 3)]:
         model = ConjunctionLogisticRegression(cv=folds)
-        classes = np.unique(codes)
-        model, logits = fit_member(model, X, codes, classes, None, folds, 0)
+        logits_of = Logits(np.unique(codes))
+        model, logits = fit_member(model, X, codes, None, folds, 0, logits_of)
         shares = softmax(logits, axis=1)
         losses = -np.log(shares[np.arange(20), codes])
         chosen = -model.scores_[:, [0.03, 0.1, 0.3, 1, 3, 10, 30].index(model.C_)]
@@ -180,6 +189,100 @@ def test_of_more_than_a_thousand_samples_a_quarter_is_held_out_once():
     assert len(folds[0][1]) == 300
     for codes, n_folds in [(X[:1000, 0], 5), (X.sum(axis=1)[:501], 1)]:
         assert len(model._folds(codes, np.random.RandomState(0))) == n_folds
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_of_many_samples_the_ensemble_is_a_formula(n_classes, monkeypatch):
+    monkeypatch.setattr(of_classes, "MOST_FOR_PROCESS", 100)
+    X, y = frame(120)
+    labels = np.where(X["color"] == "blue", "other", y) if n_classes == 3 else y
+    model = BooleanEnsembleClassifier(random_state=0).fit(X, labels)
+    assert len(model.estimators_) == 3
+    encoder, pool = model.pipeline_[0], model.pool_
+    bits = encoder.transform(X).toarray().astype(bool)
+    np.testing.assert_allclose(
+        pool._formula().evaluate(bits), model.predict_proba(X), atol=1e-12
+    )
+    with sqlite3.connect(":memory:") as database:
+        X.to_sql("t", database, index=False)
+        sql = f"SELECT {pool.to_sql(encoder=encoder)} FROM t AS f"
+        found = [label for (label,) in database.execute(sql)]
+    assert found == model.predict(X).tolist()
+    shapley = shapley_values(model, X[:2], X[:20])
+    np.testing.assert_allclose(shapley.scores(), model.decision_function(X[:2]))
+    assert explain(model, X[:2])[0].kind == "weights"
+    least = counterfactuals(model, X[:1])
+    assert (model.predict(least.values) != model.predict(X[:1])).all()
+
+
+def test_an_ensemble_may_end_a_pipeline():
+    X, y = frame()
+    model = make_pipeline(
+        FunctionTransformer(feature_names_out="one-to-one"),
+        BooleanEnsembleClassifier(SMALL, random_state=0),
+    ).fit(X, y)
+    shapley = shapley_values(model, X[:2], X[:20])
+    np.testing.assert_allclose(shapley.scores(), model.decision_function(X[:2]))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**31), st.integers(1, 3), st.integers(2, 30))
+def test_weights_of_predictions_minimize_the_objective(seed, n_models, n_samples):
+    rng = np.random.default_rng(seed)
+    targets = rng.normal(size=n_samples)
+    predictions = targets + rng.normal(size=(n_models, n_samples))
+    sample_weight, prior = rng.random(n_samples) + 0.1, rng.random(n_models) + 0.1
+
+    def without_mean(values):
+        return values - np.average(values, weights=sample_weight)
+
+    def mean_square(values):
+        return np.average(values**2, weights=sample_weight)
+
+    parts = np.array([without_mean(table) for table in predictions])
+    rest = without_mean(targets)
+    unit = min(mean_square(rest - part) for part in parts)
+
+    def objective(weights):
+        loss = (sample_weight * (rest - weights @ parts) ** 2).sum() / (2 * unit)
+        return loss + STRENGTH * (weights - prior / prior.sum() * np.log(weights)).sum()
+
+    found, intercept, errors = prediction_weights(
+        predictions, targets, sample_weight, prior
+    )
+    assert np.average(errors, weights=sample_weight) == pytest.approx(0, abs=1e-9)
+    np.testing.assert_allclose(errors, targets - intercept - found @ predictions)
+    for _ in range(5):
+        other = found * np.exp(0.05 * rng.standard_normal(n_models))
+        assert objective(found) <= objective(other) + 1e-4
+
+
+def test_a_regressor_learns_a_frame_and_states_intervals():
+    X, y = frame(400)
+    rng = np.random.default_rng(0)
+    numbers = 3.0 * (y == "yes") + rng.normal(scale=0.5, size=len(y))
+    model = BooleanEnsembleRegressor(random_state=0)
+    model.fit(X[:200], numbers[:200], np.ones(200))
+    assert model.score(X[200:], numbers[200:]) > 0.7
+    low, high = model.predict_interval(X[200:], coverage=0.8).T
+    inside = (low <= numbers[200:]) & (numbers[200:] <= high)
+    # 200 samples: three standard errors are .085.
+    assert abs(inside.mean() - 0.8) < 0.1
+    shapley = shapley_values(model, X[:2], X[:20])
+    np.testing.assert_allclose(shapley.scores(), model.predict(X[:2]))
+    with pytest.raises(ValueError, match="coverage must be at most"):
+        model.predict_interval(X, coverage=0.999)
+
+
+def test_the_formula_of_regressors_is_their_weighted_sum():
+    X, y = frame()
+    model = BooleanEnsembleRegressor(
+        [("ridge", Ridge()), ("line", LinearRegression())], random_state=0
+    ).fit(X, y == "yes")
+    bits = model.encoder_.transform(X).toarray().astype(bool)
+    np.testing.assert_allclose(
+        model.pool_._formula().predict(bits), model.predict(X), atol=1e-9
+    )
 
 
 @pytest.mark.parametrize(

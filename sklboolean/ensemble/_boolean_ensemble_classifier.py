@@ -1,112 +1,60 @@
-"""An ensemble of models of different kinds, over one encoding of a data frame."""
-
-from warnings import catch_warnings
+"""An ensemble of classifiers of different kinds, over one encoding of a data frame."""
 
 import numpy as np
-from joblib import Parallel, delayed
-from scipy import sparse
-from scipy.special import log_softmax, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.calibration import probabilities
-from sklboolean._core.damage import labels_of
-from sklboolean._core.feature_names import NamedCsr
 from sklboolean._core.held_out import disjoint_test_sets
 from sklboolean._core.labels import encode_classes
-from sklboolean._core.meta import draw_seed, fit_clone
-from sklboolean._core.packed_partitions import PartitionsMixin
 from sklboolean._core.parameters import check_n_jobs
-from sklboolean._core.validation import take_samples, validate_data_strict
-from sklboolean._core.weights import check_sample_weight, labelled_weights
+from sklboolean._core.weights import labelled_weights
+from sklboolean.boosting import BooleanGradientBoostingClassifier
+from sklboolean.ensemble._ensemble import (
+    MOST_FOR_TRIPLES,
+    BooleanEnsemble,
+    check_pairs,
+    take,
+    without,
+)
+from sklboolean.ensemble._pool import ClassifierPool, logits_of, pad
 from sklboolean.ensemble._pooling import centered_logits, choose_ridge_C, pool_weights
 from sklboolean.kernels import BooleanGaussianProcessClassifier
-from sklboolean.preprocessing import BooleanEncoder
 from sklboolean.rules import ConjunctionLogisticRegression
 
 # Samples of two classes, and of more. Of more samples a quarter is held out once.
 MOST_FOR_FOLDS, MOST_OF_CLASSES = 1000, 500
-MOST_FOR_TRIPLES = 128  # features; the number of triples grows with their cube
-# Models that learn from columns, whose cost does not grow with bins, and their bins.
-FINE_MODELS, N_FINE_BINS = (BooleanGaussianProcessClassifier,), 32
+# Of more samples trees take the place of the Gaussian process, and from some on there
+# is no linear model.
+MOST_FOR_PROCESS, MOST_FOR_LINEAR = 2000, 20_000
 
 
-def check_pairs(estimators):
-    """Check a list of names and classifiers."""
-    pairs = list(estimators)
-    if not pairs or not all(
-        isinstance(pair, tuple) and len(pair) == 2 and hasattr(pair[1], "predict_proba")
-        for pair in pairs
-    ):
-        raise ValueError(
-            "estimators must be a list of one or more (name, classifier) pairs, the "
-            f"classifiers with predict_proba; got {estimators!r}."
-        )
-    return pairs
+class Logits:
+    """What a pool of classifiers adds up: centered logits.
 
-
-def take(X, samples):
-    """Select samples of a sparse matrix; columns keep their names."""
-    selected = X[samples]
-    if isinstance(X, NamedCsr):
-        selected.feature_names = X.feature_names
-    return selected
-
-
-def pad(shares, known_classes, classes):
-    """Add probabilities of 0 of the classes of which a model had no sample."""
-    if len(known_classes) == len(classes):
-        return shares
-    padded = np.zeros((len(shares), len(classes)))
-    padded[:, np.searchsorted(classes, known_classes)] = shares
-    return padded
-
-
-def without(X, is_left_out):
-    """Set some columns of a sparse Boolean matrix to 0; their names stay."""
-    left = X.copy()
-    left.data = np.where(is_left_out[left.indices], 0, left.data).astype(X.dtype)
-    left.eliminate_zeros()
-    if isinstance(X, NamedCsr):
-        left.feature_names = X.feature_names
-    return left
-
-
-def fit_member(model, X, labels, classes, weights, folds, seed):
-    """Train a model, and predict held-out samples by models that did not see them.
-
-    Returns
-    -------
-    model : classifier
-        Trained on all samples.
-    logits : ndarray of shape (n_held_out, n_classes), float64
-        Of the test samples of the folds, one fold after the other. No model is trained
-        again where the fitted one has such scores: a Gaussian process scores each
-        sample without it, and a conjunction model scored them to choose C.
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
     """
-    fitted = fit_clone(model, X, labels, seed, weights)
-    tested = np.concatenate([test for _, test in folds])
-    for name in ("leave_one_out_", "held_out_scores_"):
-        scores = getattr(fitted, name, None)
-        if scores is not None and np.isfinite(scores[tested]).all():
-            slope = getattr(fitted, "calibration_slope_", 1.0)
-            shares = pad(probabilities(scores[tested], slope), fitted.classes_, classes)
-            return fitted, centered_logits(shares)
-    tables = []
-    for train, test in folds:
-        of_fold = None if weights is None else weights[train]
-        member = fit_clone(model, take(X, train), labels[train], seed, of_fold)
-        tables.append(
-            pad(member.predict_proba(take(X, test)), member.classes_, classes)
-        )
-    return fitted, centered_logits(np.concatenate(tables))
+
+    def __init__(self, classes):
+        self.classes = classes
+
+    def of_samples(self, model, X):
+        """Compute the logits of samples."""
+        return logits_of(model, X, self.classes)
+
+    def of_scores(self, model, scores):
+        """Compute the logits of scores."""
+        slope = getattr(model, "calibration_slope_", 1.0)
+        shares = pad(probabilities(scores, slope), model.classes_, self.classes)
+        return centered_logits(shares)
 
 
-class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator):
+class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
     """The classifier to try first on a data frame: three kinds of models, one call.
 
     The data are encoded once by a `BooleanEncoder`. On the bits are trained a logistic
@@ -188,6 +136,8 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
     array(['yes', 'no'], dtype='<U3')
     """
 
+    _member_method = "predict_proba"
+
     def __init__(
         self, estimators=None, *, encoder=None, random_state=None, n_jobs=None
     ):
@@ -195,14 +145,6 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
         self.encoder = encoder
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
     def fit(self, X, y, sample_weight=None) -> "BooleanEnsembleClassifier":
         """Encode the samples and train the models.
@@ -228,9 +170,6 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
         ValueError
             For invalid parameters and data. An earlier fit is kept.
         """
-        # The data are encoded once, so all models see the same bits. Each model is
-        # fitted on the folds, which gives logits of held-out samples, and then on all
-        # samples. The weights of the logits minimize the held-out log-loss.
         with restore_on_error(self):
             check_n_jobs(self.n_jobs)
             X, y, is_coarse = self._encode_training_data(X, y, sample_weight)
@@ -241,82 +180,18 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
             X = without(fine, ~is_coarse)
             rng = check_random_state(self.random_state)
             folds = self._folds(codes, rng)
-            # Seeds are drawn before tasks are sent, so the fit does not depend on their
-            # order.
             n_coarse = int(is_coarse.sum())
             names, models = self._models(X, n_coarse, codes, weights, folds)
-            used = None if sample_weight is None else weights
-            members = Parallel(n_jobs=self.n_jobs)(
-                delayed(fit_member)(
-                    model,
-                    fine if isinstance(model, FINE_MODELS) else X,
-                    self.classes_[codes],
-                    self.classes_,
-                    used,
-                    folds,
-                    draw_seed(rng),
-                )
-                for model in models
-            )
-            self.estimators_ = [model for model, _ in members]
+            self.estimators_, logits = self._fit_members(
+                models, X, fine, self.classes_[codes],
+                None if sample_weight is None else weights, folds, rng,
+                Logits(self.classes_),
+            )  # fmt: skip
             tested = np.concatenate([test for _, test in folds])
-            logits = np.array([logits for _, logits in members])
-            prior = 1.0 + (np.array(names) == "process")
+            prior = 1.0 + np.isin(names, ("process", "trees"))
             self.weights_ = pool_weights(logits, codes[tested], weights[tested], prior)
+            self.pool_ = ClassifierPool(self.estimators_, self.weights_, self.classes_)
         return self
-
-    def _sample_like(self, X):
-        # Columns of any type: only a sample of them tells what they hold.
-        is_frame = hasattr(X, "columns")
-        return X.head(1, npartitions=-1) if is_frame else super()._sample_like(X)
-
-    def _encode_training_data(self, X, y, sample_weight):
-        """Check the data, and encode all but sparse samples.
-
-        Thresholds and levels are those of the samples with weight.
-
-        Returns
-        -------
-        bits : sparse matrix of shape (n_samples, n_features)
-        y : ndarray of shape (n_samples,)
-        is_coarse : ndarray of shape (n_features,), dtype bool
-            The features that all models learn from.
-        """
-        if sparse.issparse(X):
-            self.encoder_ = None
-            X, y = validate_data_strict(self, X, y, accept_sparse="csr")
-            return X, y, np.ones(X.shape[1], dtype=bool)
-        encoder = BooleanEncoder() if self.encoder is None else clone(self.encoder)
-        self.encoder_ = encoder.set_params(sparse_output=True)
-        if sample_weight is None or y is None:
-            data = X, y, None
-        else:
-            weights = check_sample_weight(sample_weight, len(y))
-            shown = np.flatnonzero(weights)
-            data = take_samples(X, shown), take_samples(y, shown), weights[shown]
-        models = [] if self.estimators is None else check_pairs(self.estimators)
-        has_fine = not models or any(isinstance(m, FINE_MODELS) for _, m in models)
-        if has_fine and (encoder.n_bins, encoder.strategy) == ("auto", "quantile"):
-            is_coarse = encoder._fit_finely(*data, N_FINE_BINS)
-        else:
-            encoder.fit(*data)
-            is_coarse = np.ones(len(encoder.order_), dtype=bool)
-        with catch_warnings(action="ignore"):  # of levels that are left out
-            bits = encoder.transform(X)
-        _, y = validate_data_strict(self, bits, y, accept_sparse="csr")
-        del self.feature_names_in_
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.encoder_, name):
-                setattr(self, name, getattr(self.encoder_, name))
-        return bits, y, is_coarse
-
-    def _encode(self, X):
-        check_is_fitted(self)
-        if self.encoder_ is None or sparse.issparse(X):
-            X = validate_data_strict(self, X, reset=False, accept_sparse="csr")
-        if self.encoder_ is None:
-            return X
-        return self.encoder_.transform(X.toarray() if sparse.issparse(X) else X)
 
     @staticmethod
     def _folds(codes, rng):
@@ -340,28 +215,21 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
         if (codes == codes[0]).all():
             return ("prior",), (DummyClassifier(),)
         if self.estimators is not None:
-            return zip(*check_pairs(self.estimators), strict=True)
-        C = choose_ridge_C(X.astype(np.float64), codes, weights, folds)
+            return zip(*check_pairs(self.estimators, self._member_method), strict=True)
         longest = 3 if n_features <= MOST_FOR_TRIPLES else 2
-        return (
-            ("linear", "conjunctions", "process"),
-            (
-                LogisticRegression(C=C, max_iter=1000),
-                ConjunctionLogisticRegression(cv=folds, max_literals=longest),
-                BooleanGaussianProcessClassifier(),
-            ),
-        )
-
-    def _logits(self, X):
-        """Compute the weighted sums of the logits of the models."""
-        X = self._encode(X)
-        return sum(
-            weight
-            * centered_logits(
-                pad(model.predict_proba(X), model.classes_, self.classes_)
+        models = {
+            "conjunctions": ConjunctionLogisticRegression(
+                cv=folds, max_literals=longest
             )
-            for weight, model in zip(self.weights_, self.estimators_, strict=True)
-        )
+        }
+        if len(codes) <= MOST_FOR_LINEAR:
+            C = choose_ridge_C(X.astype(np.float64), codes, weights, folds)
+            models = {"linear": LogisticRegression(C=C, max_iter=1000)} | models
+        if len(codes) <= MOST_FOR_PROCESS:
+            models["process"] = BooleanGaussianProcessClassifier()
+        else:
+            models["trees"] = BooleanGradientBoostingClassifier()
+        return list(models), list(models.values())
 
     def decision_function(self, X) -> np.ndarray:
         """Compute the log-odds, or with more than two classes a score for each.
@@ -377,8 +245,8 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
             For two classes the log-odds of the second. The softmax of more scores gives
             the probabilities.
         """
-        logits = self._logits(X)
-        return logits if logits.shape[1] > 2 else logits[:, 1] - logits[:, 0]
+        X = self._encode(X)
+        return self.pool_.decision_function(X)
 
     def predict_proba(self, X) -> np.ndarray:
         """Estimate the probability of each class.
@@ -392,7 +260,8 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
         -------
         probabilities : ndarray of shape (n_samples, n_classes), dtype float64
         """
-        return softmax(self._logits(X), axis=1)
+        X = self._encode(X)
+        return self.pool_.predict_proba(X)
 
     def predict_log_proba(self, X) -> np.ndarray:
         """Compute the logarithm of ``predict_proba``.
@@ -406,7 +275,8 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
         -------
         log_probabilities : ndarray of shape (n_samples, n_classes), dtype float64
         """
-        return log_softmax(self._logits(X), axis=1)
+        X = self._encode(X)
+        return self.pool_.predict_log_proba(X)
 
     def predict(self, X) -> np.ndarray:
         """Predict the label of each sample.
@@ -421,5 +291,5 @@ class BooleanEnsembleClassifier(PartitionsMixin, ClassifierMixin, BaseEstimator)
         labels : ndarray of shape (n_samples,)
             The most probable class.
         """
-        codes = self._logits(X).argmax(axis=1)
-        return labels_of(self.classes_, codes)
+        X = self._encode(X)
+        return self.pool_.predict(X)

@@ -1,0 +1,201 @@
+"""Base class of the ensembles: one encoding, members, and their weights."""
+
+# The steps of a fit:
+#
+# 1. Encode the data once, by thresholds that some models do not see: models of columns
+#    and trees take all of them, others the coarse ones.
+# 2. Draw folds. Fit each member on them, which gives its outputs for held-out samples,
+#    and then on all samples. Seeds are drawn before tasks are sent.
+# 3. Choose the weights of the members by the held-out loss.
+#
+# What is fitted is a pipeline of the encoder and a `Pool`, which is a formula if all
+# members are.
+
+from warnings import catch_warnings
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from sklboolean._core.feature_names import NamedCsr
+from sklboolean._core.meta import draw_seed, fit_clone
+from sklboolean._core.packed_partitions import PartitionsMixin
+from sklboolean._core.validation import take_samples, validate_data_strict
+from sklboolean._core.weights import check_sample_weight
+from sklboolean.boosting import (
+    BooleanGradientBoostingClassifier,
+    BooleanGradientBoostingRegressor,
+)
+from sklboolean.kernels import (
+    BooleanGaussianProcessClassifier,
+    BooleanGaussianProcessRegressor,
+)
+from sklboolean.preprocessing import BooleanEncoder
+
+# Models whose cost does not grow with bins, and their bins.
+FINE_MODELS = (
+    BooleanGaussianProcessClassifier,
+    BooleanGaussianProcessRegressor,
+    BooleanGradientBoostingClassifier,
+    BooleanGradientBoostingRegressor,
+)
+N_FINE_BINS = 32
+MOST_FOR_TRIPLES = 128  # features; the number of triples grows with their cube
+
+
+def check_pairs(estimators, method):
+    """Check a list of names and models."""
+    pairs = list(estimators)
+    if not pairs or not all(
+        isinstance(pair, tuple) and len(pair) == 2 and hasattr(pair[1], method)
+        for pair in pairs
+    ):
+        raise ValueError(
+            "estimators must be a list of one or more (name, model) pairs, the models "
+            f"with {method}; got {estimators!r}."
+        )
+    return pairs
+
+
+def take(X, samples):
+    """Select samples of a sparse matrix; columns keep their names."""
+    selected = X[samples]
+    if isinstance(X, NamedCsr):
+        selected.feature_names = X.feature_names
+    return selected
+
+
+def without(X, is_left_out):
+    """Set some columns of a sparse Boolean matrix to 0; their names stay."""
+    left = X.copy()
+    left.data = np.where(is_left_out[left.indices], 0, left.data).astype(X.dtype)
+    left.eliminate_zeros()
+    if isinstance(X, NamedCsr):
+        left.feature_names = X.feature_names
+    return left
+
+
+def fit_member(model, X, targets, weights, folds, seed, outputs):
+    """Train a model, and predict held-out samples by models that did not see them.
+
+    ``outputs`` says what a pool adds up: ``of_samples(model, X)``, or
+    ``of_scores(model, scores)`` of scores that the model has for held-out samples.
+
+    Returns
+    -------
+    model : estimator
+        Trained on all samples.
+    held_out : ndarray of shape (n_held_out, ...), float64
+        Of the test samples of the folds, one fold after the other. No model is trained
+        again where the fitted one has such scores: a Gaussian process scores each
+        sample without it, and a conjunction model scored them to choose C.
+    """
+    fitted = fit_clone(model, X, targets, seed, weights)
+    tested = np.concatenate([test for _, test in folds])
+    for name in ("leave_one_out_", "held_out_scores_"):
+        scores = getattr(fitted, name, None)
+        if scores is not None and np.isfinite(scores[tested]).all():
+            return fitted, outputs.of_scores(fitted, scores[tested])
+    tables = []
+    for train, test in folds:
+        of_fold = None if weights is None else weights[train]
+        member = fit_clone(model, take(X, train), targets[train], seed, of_fold)
+        tables.append(outputs.of_samples(member, take(X, test)))
+    return fitted, np.concatenate(tables)
+
+
+class BooleanEnsemble(PartitionsMixin, BaseEstimator):
+    """Encoding and training of the members of an ensemble.
+
+    A subclass defines ``_member_method``, the method that members have.
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def _fit_members(self, models, X, fine, targets, weights, folds, rng, outputs):
+        """Fit all members; return the models, and their outputs for held-out samples.
+
+        ``weights`` are None where the user gave none.
+        """
+        members = Parallel(n_jobs=self.n_jobs)(
+            delayed(fit_member)(
+                model, fine if isinstance(model, FINE_MODELS) else X, targets, weights,
+                folds, draw_seed(rng), outputs,
+            )
+            for model in models
+        )  # fmt: skip
+        models, held_out = zip(*members, strict=True)
+        return list(models), np.array(held_out)
+
+    @property
+    def pipeline_(self):
+        """The encoder and the pool of models, which explanations and exports read."""
+        check_is_fitted(self)
+        steps = [self.pool_] if self.encoder_ is None else [self.encoder_, self.pool_]
+        return make_pipeline(*steps)
+
+    def _sample_like(self, X):
+        # Columns of any type: only a sample of them tells what they hold.
+        is_frame = hasattr(X, "columns")
+        return X.head(1, npartitions=-1) if is_frame else super()._sample_like(X)
+
+    def _encode_training_data(self, X, y, sample_weight):
+        """Check the data, and encode all but sparse samples.
+
+        Thresholds and levels are those of the samples with weight.
+
+        Returns
+        -------
+        bits : sparse matrix of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+        is_coarse : ndarray of shape (n_features,), dtype bool
+            The features that all models learn from.
+        """
+        if sparse.issparse(X):
+            self.encoder_ = None
+            X, y = validate_data_strict(self, X, y, accept_sparse="csr")
+            return X, y, np.ones(X.shape[1], dtype=bool)
+        encoder = BooleanEncoder() if self.encoder is None else clone(self.encoder)
+        self.encoder_ = encoder.set_params(sparse_output=True)
+        if sample_weight is None or y is None:
+            data = X, y, None
+        else:
+            weights = check_sample_weight(sample_weight, len(y))
+            shown = np.flatnonzero(weights)
+            data = take_samples(X, shown), take_samples(y, shown), weights[shown]
+        models = (
+            []
+            if self.estimators is None
+            else check_pairs(self.estimators, self._member_method)
+        )
+        has_fine = not models or any(isinstance(m, FINE_MODELS) for _, m in models)
+        if has_fine and (encoder.n_bins, encoder.strategy) == ("auto", "quantile"):
+            is_coarse = encoder._fit_finely(*data, N_FINE_BINS)
+        else:
+            encoder.fit(*data)
+            is_coarse = np.ones(len(encoder.order_), dtype=bool)
+        with catch_warnings(action="ignore"):  # of levels that are left out
+            bits = encoder.transform(X)
+        _, y = validate_data_strict(self, bits, y, accept_sparse="csr")
+        del self.feature_names_in_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.encoder_, name):
+                setattr(self, name, getattr(self.encoder_, name))
+        return bits, y, is_coarse
+
+    def _encode(self, X):
+        check_is_fitted(self)
+        if self.encoder_ is None or sparse.issparse(X):
+            X = validate_data_strict(self, X, reset=False, accept_sparse="csr")
+        if self.encoder_ is None:
+            return X
+        return self.encoder_.transform(X.toarray() if sparse.issparse(X) else X)
