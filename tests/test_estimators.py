@@ -28,6 +28,7 @@ import sklboolean
 from sklboolean import (
     AveragedPerceptron,
     BooleanEnsembleClassifier,
+    BooleanEnsembleRegressor,
     BoostByMajority,
     BoostByMajorityRegressor,
     CombinationMachine,
@@ -230,6 +231,7 @@ def checks_of(estimators, are_same):
 # are the same for all configurations run on a quick one.
 QUICK_TWINS = {
     BooleanEnsembleClassifier: "boolean_ensemble",
+    BooleanEnsembleRegressor: "boolean_ensemble_regressor",
     BoostByMajority: "boost_by_majority",
     BoostByMajorityRegressor: "boost_by_majority_regressor",
     CombinationMachine: "combination_machine",

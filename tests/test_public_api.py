@@ -410,7 +410,7 @@ ALLOWED = {
     "density": ("_core", "preprocessing"),
     "active_learning": ("_core", "kernels", "linear_model"),
     "rules": ("_core", "kernels"),
-    "ensemble": ("_core", "kernels", "preprocessing", "rules"),
+    "ensemble": ("_core", "boosting", "kernels", "preprocessing", "rules"),
     "theory": (
         "_core",
         "boosting._majority_game",
@@ -472,7 +472,8 @@ def test_imports_are_absolute():
 
 
 REQUIRED = {"numpy", "scipy", "sklearn", "joblib"}
-OPTIONAL = {"dask", "matplotlib", "pandas", "polars", "pyarrow", "shap", "skl2onnx"}
+OPTIONAL = {"dask", "fsspec", "matplotlib", "pandas", "polars", "pyarrow", "shap"}
+OPTIONAL |= {"skl2onnx"}
 
 
 def test_dependencies_are_the_declared_ones():

@@ -190,7 +190,7 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
             tested = np.concatenate([test for _, test in folds])
             prior = 1.0 + np.isin(names, ("process", "trees"))
             self.weights_ = pool_weights(logits, codes[tested], weights[tested], prior)
-            self.pool_ = ClassifierPool(self.estimators_, self.weights_, self.classes_)
+            self._pool = ClassifierPool(self.estimators_, self.weights_, self.classes_)
         return self
 
     @staticmethod
@@ -246,7 +246,7 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
             the probabilities.
         """
         X = self._encode(X)
-        return self.pool_.decision_function(X)
+        return self._pool.decision_function(X)
 
     def predict_proba(self, X) -> np.ndarray:
         """Estimate the probability of each class.
@@ -261,7 +261,7 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
         probabilities : ndarray of shape (n_samples, n_classes), dtype float64
         """
         X = self._encode(X)
-        return self.pool_.predict_proba(X)
+        return self._pool.predict_proba(X)
 
     def predict_log_proba(self, X) -> np.ndarray:
         """Compute the logarithm of ``predict_proba``.
@@ -276,7 +276,7 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
         log_probabilities : ndarray of shape (n_samples, n_classes), dtype float64
         """
         X = self._encode(X)
-        return self.pool_.predict_log_proba(X)
+        return self._pool.predict_log_proba(X)
 
     def predict(self, X) -> np.ndarray:
         """Predict the label of each sample.
@@ -292,4 +292,4 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
             The most probable class.
         """
         X = self._encode(X)
-        return self.pool_.predict(X)
+        return self._pool.predict(X)

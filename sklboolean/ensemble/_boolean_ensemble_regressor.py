@@ -76,9 +76,6 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
         Is added to their sum.
     held_out_errors_ : ndarray of shape (n_held_out,), float64
         Absolute errors of the pool for held-out samples, ascending.
-    pool_ : estimator
-        The weighted sum of the models, which reads the bits. Where there is no Gaussian
-        process, it has ``to_sql`` and the other exports.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -164,7 +161,7 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
                 1.0 + (np.array(names) == best),
             )  # fmt: skip
             self.held_out_errors_ = np.sort(np.abs(errors))
-            self.pool_ = RegressorPool(self.estimators_, self.weights_, self.intercept_)
+            self._pool = RegressorPool(self.estimators_, self.weights_, self.intercept_)
         return self
 
     @staticmethod
@@ -207,7 +204,7 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
         predictions : ndarray of shape (n_samples,), dtype float64
         """
         X = self._encode(X)
-        return self.pool_.predict(X)
+        return self._pool.predict(X)
 
     def predict_interval(self, X, coverage=0.9) -> np.ndarray:
         """Predict an interval for the target of each sample.

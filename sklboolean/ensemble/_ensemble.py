@@ -138,9 +138,13 @@ class BooleanEnsemble(PartitionsMixin, BaseEstimator):
 
     @property
     def pipeline_(self):
-        """The encoder and the pool of models, which explanations and exports read."""
+        """The encoder and the weighted sum of the models, a fitted ``Pipeline``.
+
+        Explanations read it. Where all models are formulas, its last step has
+        ``to_text``, ``to_c`` and the other exports.
+        """
         check_is_fitted(self)
-        steps = [self.pool_] if self.encoder_ is None else [self.encoder_, self.pool_]
+        steps = [self._pool] if self.encoder_ is None else [self.encoder_, self._pool]
         return make_pipeline(*steps)
 
     def _sample_like(self, X):
@@ -191,6 +195,39 @@ class BooleanEnsemble(PartitionsMixin, BaseEstimator):
             if hasattr(self.encoder_, name):
                 setattr(self, name, getattr(self.encoder_, name))
         return bits, y, is_coarse
+
+    def to_sql(self, feature_names=None, *, output="label", dialect=None) -> str:
+        """Write the ensemble in SQL, for a query ``SELECT ... FROM table AS f``.
+
+        Parameters
+        ----------
+        feature_names : sequence of str or None, default=None
+            The columns of the table in the database. None: those of the data frame.
+        output : {"label", "proba", "score", "all"}, default="label"
+            As for the other models: an expression of the prediction, or columns of
+            probabilities and scores.
+        dialect : str or None, default=None
+            Name of the database, where its quotes or types differ.
+
+        Returns
+        -------
+        sql : str
+
+        Raises
+        ------
+        ValueError
+            Where a model of the ensemble is no formula, such as a Gaussian process: let
+            `inspection.distill` fit a formula to the ensemble.
+        """
+        check_is_fitted(self)
+        if self._pool._formula() is None:
+            kinds = [type(model).__name__ for model in self.estimators_]
+            raise ValueError(
+                f"This ensemble of {', '.join(kinds)} is no formula. Fit one to it: "
+                "sklboolean.inspection.distill(model, X).model[-1].to_sql(encoder=...)."
+            )
+        options = {"output": output, "dialect": dialect}
+        return self._pool.to_sql(feature_names, encoder=self.encoder_, **options)
 
     def _encode(self, X):
         check_is_fitted(self)

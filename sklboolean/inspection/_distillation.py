@@ -89,7 +89,7 @@ class LogOddsClassifier(ClassifierMixin, ExportMixin, BaseEstimator):
 class Distillation:
     """A model that stands for another one, and what is lost.
 
-    Attributes
+    Parameters
     ----------
     model : Pipeline or estimator
         The fitted stand-in. Its last step has ``to_sql``, ``to_text`` and the other
@@ -102,6 +102,16 @@ class Distillation:
     agreement : float or None
         Share of the held-out samples with the same predicted label.
     n_held_out : int
+        Number of these samples.
+
+    Examples
+    --------
+    >>> from sklboolean.inspection import Distillation
+    >>> print(Distillation(None, {"accuracy": (0.9, 0.88)}, 0.95, 0.97, 100))
+    on 100 samples that the stand-in did not see:
+    R2 of the log-odds 0.950
+    same label for 97.0%
+    accuracy 0.9000, of the stand-in 0.8800
     """
 
     model: object

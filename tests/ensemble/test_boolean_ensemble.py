@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.sparse import csr_array
 from scipy.special import log_softmax, logit, softmax
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import BernoulliNB
@@ -20,6 +21,7 @@ from sklboolean import (
     BooleanEnsembleClassifier,
     BooleanEnsembleRegressor,
     BooleanGaussianProcessClassifier,
+    BooleanGradientBoostingClassifier,
     ConjunctionLogisticRegression,
 )
 from sklboolean.ensemble import _boolean_ensemble_classifier as of_classes
@@ -192,20 +194,20 @@ def test_of_more_than_a_thousand_samples_a_quarter_is_held_out_once():
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_of_many_samples_the_ensemble_is_a_formula(n_classes, monkeypatch):
-    monkeypatch.setattr(of_classes, "MOST_FOR_PROCESS", 100)
+def test_an_ensemble_of_formulas_is_a_formula(n_classes):
     X, y = frame(120)
     labels = np.where(X["color"] == "blue", "other", y) if n_classes == 3 else y
-    model = BooleanEnsembleClassifier(random_state=0).fit(X, labels)
-    assert len(model.estimators_) == 3
-    encoder, pool = model.pipeline_[0], model.pool_
+    trees = BooleanGradientBoostingClassifier(max_iter=9)
+    members = [("linear", LogisticRegression()), ("trees", trees)]
+    model = BooleanEnsembleClassifier(members, random_state=0).fit(X, labels)
+    encoder, pool = model.pipeline_[0], model._pool
     bits = encoder.transform(X).toarray().astype(bool)
     np.testing.assert_allclose(
         pool._formula().evaluate(bits), model.predict_proba(X), atol=1e-12
     )
     with sqlite3.connect(":memory:") as database:
         X.to_sql("t", database, index=False)
-        sql = f"SELECT {pool.to_sql(encoder=encoder)} FROM t AS f"
+        sql = f"SELECT {model.to_sql()} FROM t AS f"
         found = [label for (label,) in database.execute(sql)]
     assert found == model.predict(X).tolist()
     shapley = shapley_values(model, X[:2], X[:20])
@@ -215,11 +217,29 @@ def test_of_many_samples_the_ensemble_is_a_formula(n_classes, monkeypatch):
     assert (model.predict(least.values) != model.predict(X[:1])).all()
 
 
+def test_members_follow_the_number_of_samples(monkeypatch):
+    X, codes = csr_array(np.eye(40, dtype=bool)), np.arange(40) % 2
+    monkeypatch.setattr(of_classes, "MOST_FOR_LINEAR", 39)
+    expected = {50: ["conjunctions", "process"], 30: ["conjunctions", "trees"]}
+    for most, names in expected.items():
+        monkeypatch.setattr(of_classes, "MOST_FOR_PROCESS", most)
+        model = BooleanEnsembleClassifier()
+        assert model._models(X, 40, codes, np.ones(40), [])[0] == names
+
+
+def test_sql_of_a_process_says_how_to_get_a_formula():
+    X, y = frame(60)
+    few = BooleanGaussianProcessClassifier(max_iter=1)
+    model = BooleanEnsembleClassifier([("process", few)], random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match=r"is no formula\. .*distill"):
+        model.to_sql()
+
+
 def test_an_ensemble_may_end_a_pipeline():
     X, y = frame()
     model = make_pipeline(
         FunctionTransformer(feature_names_out="one-to-one"),
-        BooleanEnsembleClassifier(SMALL, random_state=0),
+        BooleanEnsembleClassifier([("linear", LogisticRegression())], random_state=0),
     ).fit(X, y)
     shapley = shapley_values(model, X[:2], X[:20])
     np.testing.assert_allclose(shapley.scores(), model.decision_function(X[:2]))
@@ -281,7 +301,7 @@ def test_the_formula_of_regressors_is_their_weighted_sum():
     ).fit(X, y == "yes")
     bits = model.encoder_.transform(X).toarray().astype(bool)
     np.testing.assert_allclose(
-        model.pool_._formula().predict(bits), model.predict(X), atol=1e-9
+        model._pool._formula().predict(bits), model.predict(X), atol=1e-9
     )
 
 
