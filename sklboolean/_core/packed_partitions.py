@@ -95,10 +95,10 @@ def gather_first(method):
     def gathered(self, X, *args, **options):
         if not in_partitions(X):
             return method(self, X, *args, **options)
-        given = signature.bind(self, X, *args, **options).arguments
-        samples = gather(self, X, *(given.get(name) for name in targets))
-        given |= zip(("X", *targets), samples, strict=False)
-        return method(given.pop("self"), **given)
+        arguments = signature.bind(self, X, *args, **options).arguments
+        samples = gather(self, X, *(arguments.get(name) for name in targets))
+        arguments |= zip(("X", *targets), samples, strict=False)
+        return method(arguments.pop("self"), **arguments)
 
     gathered.takes_partitions = True
     return gathered
@@ -125,9 +125,9 @@ def gather(estimator, X, y=None, sample_weight=None):
     there = [v if isinstance(v, str) or in_partitions(v) else None for v in targets]
     sources = split_samples(X, *there)
     X, *joined = join(run_on_workers(pack_partition, estimator, sources))
-    for k, given in enumerate(targets):
-        if there[k] is None and given is not None:
-            joined[k] = given
+    for k, values in enumerate(targets):
+        if there[k] is None and values is not None:
+            joined[k] = values
     return X, *joined
 
 
@@ -175,8 +175,8 @@ def compute(*tasks):
 
 
 def _is_of_dask(source):
-    parts = source if isinstance(source, tuple) else (source,)
-    return any(hasattr(part, "compute") for part in parts)
+    samples = source if isinstance(source, tuple) else (source,)
+    return any(hasattr(values, "compute") for values in samples)
 
 
 class PackedPartition(NamedTuple):
@@ -237,36 +237,37 @@ def code_labels(y):
 
 def join(partitions):
     """Join the samples of all partitions: (X, y or None, sample_weight or None)."""
-    parts = [partition for partition in partitions if partition is not None]
-    if not parts:
+    partitions = [p for p in partitions if p is not None]
+    if not partitions:
         raise ValueError("All partitions are empty: give at least one sample.")
-    for part in parts:
-        with prefix_errors(part.number):
-            parts[0].schema.check(part.schema)
-            _check_types(parts[0], part)
-    X, y, weights = concatenate([part.samples for part in parts]), None, None
-    if parts[0].y is not None:
-        y = np.concatenate([part.all_labels() for part in parts])
-    if any(part.sample_weight is not None for part in parts):
-        weights = np.concatenate([part.weights() for part in parts])
-    if parts[0].has_bits:
-        schema = parts[0].schema
+    for partition in partitions:
+        with prefix_errors(partition.number):
+            partitions[0].schema.check(partition.schema)
+            _check_types(partitions[0], partition)
+    X, y = concatenate([partition.samples for partition in partitions]), None
+    weights = None
+    if partitions[0].y is not None:
+        y = np.concatenate([partition.all_labels() for partition in partitions])
+    if any(partition.sample_weight is not None for partition in partitions):
+        weights = np.concatenate([partition.weights() for partition in partitions])
+    if partitions[0].has_bits:
+        schema = partitions[0].schema
         X = PackedBits(X, schema.n_features, schema.names, y, weights)
         X.is_binarized = True
     return X, y, weights
 
 
-def _check_types(first, part):
+def _check_types(first, partition):
     """Refuse labels, and values, of a type that those before do not have."""
-    if (first.y is None) != (part.y is None):
+    if (first.y is None) != (partition.y is None):
         raise ValueError("Some partitions have labels, and others have none.")
-    dtypes = [each.all_labels().dtype for each in (first, part) if each.y is not None]
+    dtypes = [p.all_labels().dtype for p in (first, partition) if p.y is not None]
     if len({dtype.kind in "OUS" for dtype in dtypes}) > 1:
         raise ValueError(
             f"y holds {dtypes[1]}, but {dtypes[0]} in the partitions before. Give all "
             "labels one type."
         )
-    if first.has_bits != part.has_bits:
+    if first.has_bits != partition.has_bits:
         raise ValueError(
             "Some partitions of X hold Booleans, and others hold numbers. Give all "
             "columns one type, for example X.astype(float)."
