@@ -14,7 +14,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import (
-    LinearRegression,
     LogisticRegression,
     Ridge,
     SGDClassifier,
@@ -464,7 +463,10 @@ CASES = {
         "estimators": [("bayes", BernoulliNB()), ("linear", LogisticRegression())]
     }),
     "boolean_ensemble_regressor": Case(BooleanEnsembleRegressor(), {
-        "estimators": [("ridge", Ridge()), ("line", LinearRegression())]
+        "estimators": [
+            ("trees", BooleanGradientBoostingRegressor(max_iter=3)),
+            ("stumps", BooleanGradientBoostingRegressor(max_iter=5, max_leaf_nodes=2)),
+        ]
     }),
     # rules
     "conjunction_logistic_regression": Case(

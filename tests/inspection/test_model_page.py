@@ -413,7 +413,7 @@ def test_the_page_says_what_is_proved():
     X, y = patients()
     for model, words in (
         (OptimalRuleSet(max_literals=1), "no set of rules costs less"),
-        (ConjunctionLogisticRegression(C=1.0), "no sum of conjunctions"),
+        (ConjunctionLogisticRegression(C=1.0), "no sum of allowed conjunctions"),
         (ScorecardClassifier(), "no card"),
     ):
         pipeline = make_pipeline(BooleanEncoder(n_bins=2), model).fit(X, y)
