@@ -23,6 +23,7 @@ from sklearn.linear_model import LogisticRegression
 
 from sklboolean import ConjunctionLogisticRegression, ConjunctionRegressor
 from sklboolean._core import _cpu, conjunction_search
+from sklboolean._core.weights import relative_weights
 from sklboolean.datasets import make_monks, make_tic_tac_toe
 from sklboolean.rules._column_generation import ColumnGeneration, ConjunctionSpace
 from sklboolean.rules._l1_problem import L1Problem
@@ -150,6 +151,7 @@ def check_bound(seed):
     """No model has an objective below the bound; that of the fitted one is stated."""
     loss, X, y, weights, params = hostile_problem(seed)
     model = model_for(loss, **params).fit(X, y, sample_weight=weights)
+    weights = relative_weights(weights)
     conjunctions, design, prices = design_of(
         X, params["max_literals"], params["monotone"], cost=params["literal_cost"]
     )
