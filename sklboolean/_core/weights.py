@@ -6,6 +6,8 @@
 # samples compare: they are divided by it. All this holds for the product of the weight
 # of a sample and that of its class, which `labelled_weights` computes.
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Real
 
 import numpy as np
@@ -15,6 +17,7 @@ from sklearn.utils.validation import check_array
 from sklboolean._core.validation import warn_user
 
 MOST_COPIES = 2.0**53
+_ARE_PARTS = ContextVar("_ARE_PARTS", default=False)
 LEAST_MEAN = 1 - 1e-9  # a mean that is 1 but for rounding changes nothing
 
 
@@ -107,7 +110,18 @@ def checked_weights(sample_weight, n_samples, factors=1.0, *, scaled=True):
             f"sample_weight has a sum of {total:g}, and is used as it is; it must be "
             "at least 1e-300. Divide sample_weight by its mean."
         )
-    return relative_weights(weights) if scaled else weights
+    is_scaled = scaled and not _ARE_PARTS.get()
+    return relative_weights(weights) if is_scaled else weights
+
+
+@contextmanager
+def parts_of_copies():
+    """Fit inside to weights as they are: parts of the samples, as EM divides them."""
+    token = _ARE_PARTS.set(True)
+    try:
+        yield
+    finally:
+        _ARE_PARTS.reset(token)
 
 
 def relative_weights(weights):

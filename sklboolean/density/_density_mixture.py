@@ -42,7 +42,7 @@ from sklboolean._core.progress import (
     Progress,
     with_callbacks,
 )
-from sklboolean._core.weights import checked_weights
+from sklboolean._core.weights import checked_weights, parts_of_copies
 from sklboolean.density._base import (
     BinaryDensityMixin,
     UsesDensityMixin,
@@ -132,9 +132,10 @@ class DensityMixtureState:
 
 def continue_fit(model, X, sample_weight):
     """Fit a model, from its last parameters if it can do so."""
-    if hasattr(model, "_continue_fit"):
-        return model._continue_fit(X, sample_weight)
-    return model.fit(X, sample_weight=sample_weight)
+    with parts_of_copies():
+        if hasattr(model, "_continue_fit"):
+            return model._continue_fit(X, sample_weight)
+        return model.fit(X, sample_weight=sample_weight)
 
 
 def mean_of_mixtures(states):

@@ -16,6 +16,7 @@ from sklboolean import (
     DensityMixture,
     DensityOutlierDetector,
 )
+from sklboolean.density._density_mixture import continue_fit
 
 
 def two_worlds(n_samples=200, seed=0):
@@ -151,3 +152,14 @@ def test_penalty_of_a_component_is_that_of_its_samples():
 def test_what_is_no_density_is_named(model, density):
     with pytest.raises(ValueError, match=r"score_samples, such as .*; got .*"):
         model(density).fit([[0, 1], [1, 0]], [0, 1])
+
+
+def test_components_are_fitted_to_parts_of_samples_as_they_are():
+    X = np.array([[0, 0], [0, 1], [1, 1], [1, 1]])
+    shares, tree = np.array([0.1, 0.2, 0.3, 0.2]), ChowLiuTree(alpha=1.0)
+    continue_fit(tree, X, shares)
+    # The probability of a true first bit, with alpha / 2 of a sample on either side.
+    first = np.exp(tree.score_samples([[1, 0], [1, 1]])).sum()
+    assert first == pytest.approx((0.5 + 0.5) / (0.8 + 1.0))
+    whole = np.exp(clone(tree).fit(X, sample_weight=shares).score_samples([[1, 1]]))
+    assert whole > np.exp(tree.score_samples([[1, 1]]))
