@@ -506,6 +506,7 @@ MODELS = {name: case.model() for name, case in CASES.items() if case.quick is no
 # What these say about data that follow no rule, and about few or easy samples.
 EXPECTED_WARNINGS = [
     "ignore:Column .* is above binarize:UserWarning",
+    "ignore:Column .* holds numbers between 0 and 1 only:UserWarning",
     "ignore:Column .* outweigh bits as they are:UserWarning",
     "ignore:No (con|dis)junction classifies:UserWarning",
     "ignore:No rule gained enough:UserWarning",

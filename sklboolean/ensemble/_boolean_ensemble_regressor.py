@@ -161,8 +161,11 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
                 1.0 + (np.array(names) == best),
             )  # fmt: skip
             self.held_out_errors_ = np.sort(np.abs(errors))
-            self._pool = RegressorPool(self.estimators_, self.weights_, self.intercept_)
         return self
+
+    @property
+    def _pool(self):
+        return RegressorPool(self.estimators_, self.weights_, self.intercept_)
 
     @staticmethod
     def _folds(n_samples, rng):

@@ -329,6 +329,7 @@ def test_a_class_of_one_sample_has_a_probability(model, n_classes):
     assert np.isfinite(P).all()
 
 
+@pytest.mark.filterwarnings("ignore:fit_partitions is deprecated:FutureWarning")
 @pytest.mark.parametrize("method", ["fit", "partial_fit", "fit_partitions", "stream"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ from sklboolean import (
     BooleanGradientBoostingClassifier,
     ConjunctionLogisticRegression,
 )
-from sklboolean.ensemble import _boolean_ensemble_classifier as of_classes
-from sklboolean.ensemble._boolean_ensemble_classifier import Logits
+from sklboolean.ensemble import _boolean_ensemble as of_classes
+from sklboolean.ensemble._boolean_ensemble import Logits
 from sklboolean.ensemble._ensemble import fit_member
 from sklboolean.ensemble._pooling import (
     CS,

@@ -29,6 +29,14 @@ def release(number):
     return [int(part) for part in re.findall(r"\d+", number)[:2]]
 
 
+# Newer than the last release: the next one stores them.
+NEW = {
+    "boolean_ensemble_regressor",
+    "gradient_boosting_classifier",
+    "gradient_boosting_regressor",
+}
+
+
 def written_by_newer(folder):
     """Whether a library that wrote the files is older here."""
     writers = json.loads((folder / "versions.json").read_text())
@@ -78,7 +86,7 @@ def test_every_estimator_is_stored_by_this_version():
     """A new version runs make.py once; folders of releases stay, others go."""
     here = FOLDER / sklboolean.__version__
     # Cases of which parameters have gone stay stored.
-    assert {path.stem for path in here.glob("*.joblib")} >= MODELS.keys()
+    assert {path.stem for path in here.glob("*.joblib")} >= MODELS.keys() - NEW
     assert all(path.stat().st_size < 40_000 for path in STORED)
     stored = {type(model).__name__ for model in MODELS.values()}
     things = {name: getattr(sklboolean, name) for name in sklboolean.__all__}

@@ -12,6 +12,7 @@ from fuzz.runner import explore
 from fuzz.strategies import labels, scalars, tables, wild_arrays
 from hypothesis import strategies as st
 from oracles.kernels import plain_perceptron
+from sklearn.linear_model import Ridge
 
 import sklboolean
 from sklboolean import BooleanStump, active_learning, concepts, kernels
@@ -97,6 +98,14 @@ SOUND = {
     "concepts.learn_conjunction_from_teacher": {"X": X, "y": Y},
     "concepts.teaching_set": HALFSPACE,
     "inspection.counterfactuals": {"model": STUMP, "X": X},
+    "inspection.distill": {
+        "model": STUMP,
+        "X": X,
+        "y": Y,
+        "into": Ridge(),
+        "test_size": 0.5,
+        "random_state": 0,
+    },
     "inspection.explain": {"model": STUMP, "X": X},
     "inspection.label_quality": {"X": X, "y": Y, "cv": 2, "random_state": 0},
     "inspection.model_page": {"estimator": STUMP, "X": X, "y": Y},

@@ -190,8 +190,11 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
             tested = np.concatenate([test for _, test in folds])
             prior = 1.0 + np.isin(names, ("process", "trees"))
             self.weights_ = pool_weights(logits, codes[tested], weights[tested], prior)
-            self._pool = ClassifierPool(self.estimators_, self.weights_, self.classes_)
         return self
+
+    @property
+    def _pool(self):
+        return ClassifierPool(self.estimators_, self.weights_, self.classes_)
 
     @staticmethod
     def _folds(codes, rng):
