@@ -323,19 +323,19 @@ def test_what_sql_cannot_hold_is_an_error():
 
 def test_an_encoder_that_is_not_that_of_the_model():
     table, y = make_table(0)
-    encoder = BooleanEncoder()
-    model = RuleClassifier(random_state=0).fit(encoder.fit_transform(table), y)
+    encoder = BooleanEncoder(n_bins=3)
+    model = BooleanStump().fit(encoder.fit_transform(table), y)
     with pytest.raises(ValueError, match="does not read the bits of encoder"):
         model.to_sql(encoder=BooleanEncoder().fit(table.drop(columns="age")))
     bits = encoder.transform(table).to_numpy()
     with pytest.raises(ValueError, match="does not read the bits of encoder"):
-        RuleClassifier(random_state=0).fit(bits[:, 1:], y).to_sql(encoder=encoder)
+        BooleanStump().fit(bits[:, 1:], y).to_sql(encoder=encoder)
     with pytest.raises(ValueError, match="must be a fitted BooleanEncoder"):
         model.to_sql(encoder=make_pipeline(encoder, clone(encoder)))
     propagating = BooleanEncoder(missing="propagate").fit(table)
     with pytest.raises(ValueError, match="propagate"):
         model.to_sql(encoder=propagating)
-    model = RuleClassifier(binarize=1.5, random_state=0).fit(bits[:, :] * 2.0, y)
+    model = BooleanStump(binarize=1.5).fit(bits * 2.0, y)
     with pytest.raises(ValueError, match="its binarize makes all bits equal"):
         model.to_sql(encoder=encoder)
     with pytest.raises(ValueError, match="dialect must be one of"):
