@@ -15,6 +15,7 @@ from sklboolean._core.weights import labelled_weights
 from sklboolean.boosting import BooleanGradientBoostingClassifier
 from sklboolean.ensemble._ensemble import (
     MOST_FOR_TRIPLES,
+    N_TREE_MODELS,
     BooleanEnsemble,
     check_pairs,
     take,
@@ -55,25 +56,27 @@ class Logits:
 
 
 class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
-    """The classifier to try first on a data frame: three kinds of models, one call.
+    """The classifier to try first on a data frame: models of several kinds, one call.
 
     The data are encoded once by a `BooleanEncoder`. On the bits are trained a logistic
     regression with an L2 penalty, to which many small effects add up; a
     `ConjunctionLogisticRegression`, which finds the few conjunctions that matter; and a
-    `BooleanGaussianProcessClassifier`, which learns the relevance of each column. Their
-    log-odds are added up with weights that minimize the loss of held-out samples.
-    Nothing is tuned, and `inspection.shapley_values` explains each prediction exactly.
+    `BooleanGaussianProcessClassifier`, which learns the relevance of each column. With
+    more than 2000 samples four models of boosted trees take the place of the process,
+    and the ensemble is a formula, which `to_sql` writes. The log-odds of the models are
+    added up with weights that minimize the loss of held-out samples. Nothing is tuned,
+    and `inspection.shapley_values` explains each prediction exactly.
 
     Parameters
     ----------
     estimators : list of (str, classifier) pairs or None, default=None
         Names and models, which need ``predict_proba`` and get the sparse Boolean
-        features. Every ``random_state`` is set. None: "linear", "conjunctions" and
-        "process", the three above.
+        features. Every ``random_state`` is set. None: "linear" (up to 20,000 samples),
+        "conjunctions", and "process" or "trees", those above.
     encoder : BooleanEncoder or None, default=None
         Encodes the data, with ``sparse_output=True``. None: ``BooleanEncoder()``.
-        Gaussian processes also get the thresholds of 32 quantiles, if its ``n_bins`` is
-        "auto". Sparse X must be Boolean and is not encoded.
+        Gaussian processes and trees also get the thresholds of 32 quantiles, if its
+        ``n_bins`` is "auto". Sparse X must be Boolean and is not encoded.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds and of the models.
     n_jobs : int or None, default=None
@@ -108,9 +111,9 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
     -----
     The sum of weighted log-odds is the logarithmic opinion pool of [1]_. Its log-loss
     is convex in the weights. To the loss of the held-out samples is added
-    ``5 * sum(w - m * log(w))``, a gamma prior of the weights w with the mode m: one
-    half for a model called "process", one quarter for the others of the default. So few
-    samples give weights near m, and many those that predict best.
+    ``5 * sum(w - m * log(w))``, a gamma prior of the weights w with the mode m. The
+    modes add up to 1, and models called "process" or "trees" have twice that of others.
+    So few samples give weights near m, and many those that predict best.
 
     Five folds are held out in turn; of more than 1000 samples, or 500 of three or more
     classes, a quarter is held out once. The same folds choose C of the two logistic
@@ -220,19 +223,16 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
         if self.estimators is not None:
             return zip(*check_pairs(self.estimators, self._member_method), strict=True)
         longest = 3 if n_features <= MOST_FOR_TRIPLES else 2
-        models = {
-            "conjunctions": ConjunctionLogisticRegression(
-                cv=folds, max_literals=longest
-            )
-        }
+        conjunctions = ConjunctionLogisticRegression(cv=folds, max_literals=longest)
+        models = [("conjunctions", conjunctions)]
         if len(codes) <= MOST_FOR_LINEAR:
             C = choose_ridge_C(X.astype(np.float64), codes, weights, folds)
-            models = {"linear": LogisticRegression(C=C, max_iter=1000)} | models
+            models = [("linear", LogisticRegression(C=C, max_iter=1000)), *models]
         if len(codes) <= MOST_FOR_PROCESS:
-            models["process"] = BooleanGaussianProcessClassifier()
+            models.append(("process", BooleanGaussianProcessClassifier()))
         else:
-            models["trees"] = BooleanGradientBoostingClassifier()
-        return list(models), list(models.values())
+            models += [("trees", BooleanGradientBoostingClassifier())] * N_TREE_MODELS
+        return zip(*models, strict=True)
 
     def decision_function(self, X) -> np.ndarray:
         """Compute the log-odds, or with more than two classes a score for each.

@@ -11,6 +11,7 @@ from sklboolean._core.weights import checked_weights, relative_weights
 from sklboolean.boosting import BooleanGradientBoostingRegressor
 from sklboolean.ensemble._ensemble import (
     MOST_FOR_TRIPLES,
+    N_TREE_MODELS,
     BooleanEnsemble,
     check_pairs,
     take,
@@ -45,9 +46,9 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
     """The regressor to try first on a data frame: models of several kinds, one call.
 
     As `BooleanEnsembleClassifier`, for numbers. The data are encoded once. On the bits
-    are trained a `ConjunctionRegressor`, boosted trees, and up to 5000 samples a
-    `BooleanGaussianProcessRegressor`. Their predictions are added up with weights that
-    minimize the squared error of held-out samples.
+    are trained a `ConjunctionRegressor`, four models of boosted trees, and up to 5000
+    samples a `BooleanGaussianProcessRegressor`. Their predictions are added up with
+    weights that minimize the squared error of held-out samples.
 
     Parameters
     ----------
@@ -90,8 +91,8 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
     -----
     The weights w minimize ``S / (2 s**2) + 5 * sum(w - m * log(w))``. S is the sum of
     the squared errors of held-out samples, both sides without their means, and s**2
-    the least mean squared error of a model alone. The mode m of the prior is one half
-    for a model called "process", or "trees" where there is no process.
+    the least mean squared error of a model alone. The modes m of the prior add up to 1,
+    and a model called "process" has four times that of others.
 
     Examples
     --------
@@ -155,10 +156,9 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
                 folds, rng, Predictions,
             )  # fmt: skip
             tested = np.concatenate([test for _, test in folds])
-            best = "process" if "process" in names else "trees"
             self.weights_, self.intercept_, errors = prediction_weights(
                 predictions, targets[tested], weights[tested],
-                1.0 + (np.array(names) == best),
+                1.0 + np.where(np.array(names) == "process", 3.0, 0.0),
             )  # fmt: skip
             self.held_out_errors_ = np.sort(np.abs(errors))
         return self
@@ -186,13 +186,12 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
             return zip(*check_pairs(self.estimators, "predict"), strict=True)
         n_samples = sum(map(len, folds[0]))
         longest = 3 if n_features <= MOST_FOR_TRIPLES else 2
-        models = {
-            "conjunctions": ConjunctionRegressor(cv=folds, max_literals=longest),
-            "trees": BooleanGradientBoostingRegressor(),
-        }
+        conjunctions = ConjunctionRegressor(cv=folds, max_literals=longest)
+        models = [("conjunctions", conjunctions)]
+        models += [("trees", BooleanGradientBoostingRegressor())] * N_TREE_MODELS
         if n_samples <= MOST_FOR_PROCESS:
-            models["process"] = BooleanGaussianProcessRegressor()
-        return list(models), list(models.values())
+            models.append(("process", BooleanGaussianProcessRegressor()))
+        return zip(*models, strict=True)
 
     def predict(self, X) -> np.ndarray:
         """Predict the target of each sample.

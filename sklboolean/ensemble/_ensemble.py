@@ -43,6 +43,8 @@ FINE_MODELS = (
     BooleanGradientBoostingRegressor,
 )
 N_FINE_BINS = 32
+# Boosted trees that draw other features and hold out other samples.
+N_TREE_MODELS = 4
 MOST_FOR_TRIPLES = 128  # features; the number of triples grows with their cube
 
 
