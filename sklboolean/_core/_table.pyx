@@ -85,7 +85,7 @@ sklb_cpu_level = &cpu_level
 
 LONGEST = SKLB_LONGEST_IN_TABLE
 # Samples between two looks at the keyboard.
-cdef int64_t SAMPLES_AT_A_TIME = 2**14
+cdef int64_t SAMPLES_AT_A_TIME = 2**14, ADDITIONS_AT_A_TIME = 2**27
 
 
 cdef class TableRows:
@@ -140,9 +140,13 @@ cdef class TableRows:
         """Add the value of each sample to the sums of its conjunctions of a length."""
         cdef int64_t first, n = self.rows.n_samples
         require(values.shape[0] == n, "values and rows do not fit")
-        for first in range(0, n, SAMPLES_AT_A_TIME):
+        # As many samples at a time as have so many conjunctions, for interrupts.
+        cdef int64_t n_ones = self.rows.starts[n] // max(n, 1)
+        cdef int64_t step = ADDITIONS_AT_A_TIME // max(self.rows.choose[length][n_ones], 1)
+        step = max(1, min(step, SAMPLES_AT_A_TIME))
+        for first in range(0, n, step):
             with nogil:
-                sklb_scatter(&self.rows, length, first, min(first + SAMPLES_AT_A_TIME, n),
+                sklb_scatter(&self.rows, length, first, min(first + step, n),
                              &values[0], &sums[0])
             PyErr_CheckSignals()
 

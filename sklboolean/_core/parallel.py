@@ -4,13 +4,16 @@
 # begins at a multiple, and no sum crosses slices. So results are the same for any
 # number of threads.
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Thread
 
 from joblib import effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.parameters import check_n_jobs
+
+INTERVAL = 0.1  # seconds between two looks for an interrupt
 
 
 def count_threads(n_jobs=None):
@@ -41,6 +44,27 @@ def in_threads(function, arguments, n_jobs=None):
     """
     run = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
     return run(delayed(function)(*each) for each in arguments)
+
+
+def interruptible(function, *arguments, **options):
+    """Call a function that runs without Python, so that Ctrl-C ends the wait for it.
+
+    It runs on a thread of its own, which a function without an end of its own goes on
+    to use after Ctrl-C.
+    """
+    future = Future()
+
+    def run():
+        try:
+            future.set_result(function(*arguments, **options))
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    # While one waits, an interrupt may go unseen.
+    while not wait([future], INTERVAL).done:
+        pass
+    return future.result()
 
 
 def in_turn():

@@ -34,6 +34,8 @@ from scipy.linalg.blas import dsymv, dsyr
 from scipy.optimize import linprog
 from scipy.special import erfcx, log_ndtr, ndtr, ndtri_exp
 
+from sklboolean._core.parallel import interruptible
+
 # Feasibility tolerance of the solver. Narrower cones count as empty.
 FEASIBILITY_TOLERANCE = 1e-9
 TINY = 1e-300
@@ -80,7 +82,8 @@ def interior_direction(signed_samples):
     if not n_samples:
         return np.ones(rank)
     # max m with signed_samples @ w >= m and |w|_inf <= 1.
-    result = linprog(
+    result = interruptible(
+        linprog,
         np.append(np.zeros(rank), -1.0),
         A_ub=np.column_stack([-signed_samples, np.ones(n_samples)]),
         b_ub=np.zeros(n_samples),

@@ -19,6 +19,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog, nnls
 
+from sklboolean._core.parallel import interruptible
+
 # Norm of w, and the dual norm, in which the weighted difference of the classes counts.
 DUAL_NORMS = {"l1": (1, np.inf), "l2": (2, 2)}
 MIN_ADDED = 100  # samples of each class that a working set gains
@@ -117,7 +119,8 @@ def _maximal_margin_l1(X, signs):
     signed = sparse.csr_array(sparse.diags_array(signs) @ sparse.csr_array(X))
     scores = sparse.hstack([-signed, signed, -signs[:, None], np.ones((n_samples, 1))])
     total = sparse.csr_array(np.r_[np.ones(2 * n_features), 0.0, 0.0][None])
-    result = linprog(
+    result = interruptible(
+        linprog,
         np.r_[np.zeros(2 * n_features + 1), -1.0],
         A_ub=sparse.vstack([scores, total], format="csr"),
         b_ub=np.r_[np.zeros(n_samples), 1.0],
@@ -166,7 +169,8 @@ def least_error_halfspace(X, signs, weights):
     n_samples, n_features = X.shape
     signed = sparse.csr_array(sparse.diags_array(signs) @ sparse.csr_array(X))
     slack = sparse.eye_array(n_samples)
-    result = linprog(
+    result = interruptible(
+        linprog,
         np.r_[np.zeros(n_features + 1), weights],
         A_ub=-sparse.hstack([signed, signs[:, None], slack], format="csr"),
         b_ub=-np.ones(n_samples),

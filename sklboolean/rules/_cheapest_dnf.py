@@ -15,14 +15,13 @@ integer program over the list finds the cheapest DNF.
 # 4. The integer program over the list finds the cheapest DNF. If the list was cut at a
 #    smaller reduced cost, the bound rises by that much only, and 3 begins again.
 
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from threading import Thread
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from sklboolean._core.parallel import interruptible
 from sklboolean.rules._dnf_bound import TOL, relax
 
 # The most conjunctions that the integer program gets, and how often the gap is halved
@@ -227,7 +226,7 @@ def solve_integer(relaxation, gap, params, share=1.0):
     options = {"mip_rel_gap": 0.0}
     if params.deadline is not None:
         options["time_limit"] = share * params.time_left()
-    result = _interruptible(
+    result = interruptible(
         milp,
         np.append(costs[rules], program.capacities),
         integrality=np.repeat([1, 0], [n_rules, n_cells]),
@@ -242,17 +241,3 @@ def solve_integer(relaxation, gap, params, share=1.0):
         return [], bound
     chosen = rules[result.x[:n_rules] > 0.5]
     return [program.conjunctions[k] for k in chosen], bound
-
-
-def _interruptible(function, *arguments, **options):
-    """Call a function that runs without Python, so that Ctrl-C ends the wait for it."""
-    future = Future()
-
-    def run():
-        try:
-            future.set_result(function(*arguments, **options))
-        except BaseException as error:
-            future.set_exception(error)
-
-    Thread(target=run, daemon=True).start()
-    return future.result()

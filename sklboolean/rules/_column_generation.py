@@ -16,7 +16,7 @@ what `search_conjunctions` looks for. The same search bounds the duality gap.
 # 3. Add some of them that are different, drop those of weight 0, and go to 1.
 # 4. The last search is exact, where a proof is asked for. Residuals divided by the
 #    largest ratio of a sum to its price are feasible for the dual problem, which bounds
-#    the gap. All that rounding can do is added to that ratio, or to the gap (`_gap`):
+#    the gap. All that rounding can do is added to that ratio, or to the gap (`_dual`):
 #    what rounding to digits leaves out of a sum, and the errors of float64.
 #
 # Column 0 is the intercept, of price 0; column k holds conjunction k - 1. Columns are
@@ -207,8 +207,10 @@ class ColumnGeneration:
 
     Attributes
     ----------
-    objective, gap : float
-        Of the last solution; the gap is infinity where no bound was computed.
+    objective : float
+        Of the last solution.
+    least : float
+        No model has a smaller objective; minus infinity where no bound was computed.
     work : int
         Work of all solutions and searches, in units of which a core does some 1e9 in a
         second. Unlike time it does not depend on the machine.
@@ -231,7 +233,12 @@ class ColumnGeneration:
         self.columns = self.samples[None, :].copy()
         self.conjunctions, self.number_of = [], {}
         self.prices, self.coefficients = np.zeros(1), np.zeros((len(targets), 1))
-        self.objective, self.gap, self.work = np.inf, np.inf, 0
+        self.objective, self.least, self.work = np.inf, -np.inf, 0
+
+    @property
+    def gap(self):
+        """What the objective exceeds the bound by."""
+        return self.objective - self.least
 
     def add(self, conjunctions):
         """Add conjunctions with weight 0; return the number of those that are new."""
@@ -311,7 +318,7 @@ class ColumnGeneration:
             limit may have ended a proof by branch and bound: the gap says so.
         """
         # First searches that are quick; where they cannot prove, an exact one follows.
-        problem = self.problem(C)
+        problem, self.least = self.problem(C), -np.inf
         width = None if self.is_by_tables else WIDTH
         last_work = self.work + max_work
         is_complete = self._generate(problem, C, tol, width, exact, last_work, watch)
@@ -338,7 +345,7 @@ class ColumnGeneration:
         something. With ``exact=True`` the last search is one of all, and it ends at a
         small gap, too.
         """
-        worst, before, self.gap = 1.0, np.inf, np.inf
+        worst, before = 1.0, np.inf
         everything = outputs = range(len(self.coefficients))
         while True:
             # A tenth of the worst violation: closer solutions would soon be outdated.
@@ -362,7 +369,8 @@ class ColumnGeneration:
             is_unfinished = n_new or ((by_output or exact) and inner > 0.3 * tol)
             is_unfinished |= exact and not is_whole
             if not is_unfinished or self.work >= last_work:
-                return self.work < last_work
+                # A gap is left: perhaps because no further search was affordable.
+                return self.work + exact * self._work_of_tables() < last_work
 
     def _may_end_flat(self, width, exact):
         """Whether searches end where the objective hardly falls.
@@ -384,8 +392,12 @@ class ColumnGeneration:
     @property
     def is_by_tables(self):
         """Whether all searches are exact, by tables of all conjunctions."""
-        longest = len(self.space.factors()) - 1
-        return self.search.table(longest) is not None
+        return self._work_of_tables() > 0
+
+    def _work_of_tables(self):
+        """Compute the work of a search by tables; 0 where these are too large."""
+        table = self.search.table(len(self.space.factors()) - 1)
+        return 0.0 if table is None else table.cost.nanoseconds
 
     def _n_used(self):
         return np.count_nonzero(self.coefficients.any(axis=0)) + self.space.n_features
@@ -415,8 +427,11 @@ class ColumnGeneration:
             The largest ratio of a residual sum to its price: of all conjunctions in an
             exact search, else of those found.
         """
-        factors, by_output, bound = self.space.factors(), {}, 1.0
+        factors, by_output, bound, largest = self.space.factors(), {}, 1.0, 1.0
         for k in outputs:
+            work_left = max(last_work - self.work, 0)
+            # A scan of tables has no end before all sums are added.
+            is_exact = width is None and self._work_of_tables() <= work_left
             # Models that are larger get more conjunctions at a time.
             n_most = int(SHARE_ADDED * np.count_nonzero(self.coefficients[k]))
             n_most = min(max(n_most, N_ADDED), MOST_ADDED)
@@ -424,12 +439,12 @@ class ColumnGeneration:
             digits = 10 if width else 1 + np.log2(self.n_samples / tol)
             residuals = self.targets[k] - problem.means[k, : self.n_samples]
             residuals *= problem.weights[: self.n_samples]
-            rounding = ROUNDING * np.abs(residuals).sum()
+            mass = np.abs(residuals).sum()
             coefficients, error = round_to_digits(residuals, digits)
             result = self.search.best(
                 coefficients, n_rules=SHOWN * n_most, length_weights=factors,
-                floor=1 + 0.5 * tol, width=width, diverse=self.is_by_tables,
-                max_work=max(last_work - self.work, 0),
+                floor=1 + 0.5 * tol, width=None if is_exact else WIDTH,
+                diverse=is_exact and self.is_by_tables, max_work=work_left,
             )  # fmt: skip
             self.work += result.work
             if result.found:
@@ -441,14 +456,14 @@ class ColumnGeneration:
                 abs(sum_) * factors[len(literals)] for literals, sum_ in result.found
             ]
             bound = max([bound, *best])
-            if width is None:
-                bound = max(bound, max([result.bound, *best]) + error + rounding)
+            of_all = max([result.bound, *best]) + error if is_exact else mass
+            largest = max(largest, of_all + ROUNDING * mass)
         if width is None and len(outputs) == len(self.coefficients):
-            self.gap = self._gap(problem, bound)
+            self.least = max(self.least, self._dual(problem, largest))
         return by_output, bound
 
-    def _gap(self, problem, bound):
-        """Bound the objective's distance from the optimum over all conjunctions.
+    def _dual(self, problem, bound):
+        """Bound the objective of all models over all conjunctions.
 
         Residuals divided by ``bound`` are feasible in the dual problem: no sum exceeds
         its price. What they lack of the sum 0 counts times the largest intercept that
@@ -482,7 +497,7 @@ class ColumnGeneration:
             dual, error = (weights * terms).sum(), 0.0
         error = ROUNDING * (error + self.objective) + SMALLEST
         error += imbalance * (self.objective + farthest)
-        return self.objective - max(float(dual - error), 0.0)
+        return max(float(dual - error), 0.0)
 
     def coverages(self, conjunctions):
         """Count the samples that satisfy each conjunction of the model, int64."""

@@ -31,6 +31,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from sklboolean._core.conjunction_search import satisfied_by
+from sklboolean._core.parallel import interruptible
 
 # Conjunctions of each length that one search may add, and those that the inexact
 # searches extend, one after the other.
@@ -368,7 +369,8 @@ class Program:
             options["time_limit"] = params.time_left()
         bounds = np.column_stack([np.zeros(len(most)), most])
         how = {"bounds": bounds, "method": "highs-ds", "options": options}
-        result = linprog(gains, matrix, np.array(self.costs)[rows], **how)
+        costs = np.array(self.costs)[rows]
+        result = interruptible(linprog, gains, matrix, costs, **how)
         if result.x is None:
             return None
         values = np.clip(result.x, 0.0, most)

@@ -23,6 +23,7 @@ from sklearn.linear_model import LogisticRegression
 
 from sklboolean import ConjunctionLogisticRegression, ConjunctionRegressor
 from sklboolean._core import _cpu, conjunction_search
+from sklboolean._core.bits import pack_dense
 from sklboolean._core.weights import relative_weights
 from sklboolean.datasets import make_monks, make_tic_tac_toe
 from sklboolean.rules._column_generation import ColumnGeneration, ConjunctionSpace
@@ -187,6 +188,28 @@ def test_no_model_is_below_the_bound(first):
 def test_no_model_is_below_thousands_of_bounds():
     are_optimal = [check_bound(seed) for seed in range(100, 3100)]
     assert np.mean(are_optimal) > 0.7
+
+
+@pytest.mark.parametrize("share", [0.2, 1.2, 3.0])
+def test_tables_that_take_more_than_the_work_left_are_not_begun(share):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (300, 100)), rng.integers(0, 3, 300)
+    space = ConjunctionSpace(100, 3, False, 1.1)
+    model = ColumnGeneration(
+        pack_dense(X), np.ones(300), one_hot(y).T, "softmax", space
+    )
+    model.add_features()
+    assert model.is_by_tables
+    max_work = share * model._work_of_tables()
+    model.minimize(10.0, 1e-3, exact=True, max_work=max_work)
+    # A step of a solution, and a search of limited width, may be the last.
+    assert model.work < 1.1 * max_work + 1e7
+    assert 0 < model.least < model.objective < np.inf
+    # Each output needs a table for a bound better than the one without any search.
+    least = model.least
+    model.minimize(10.0, 1e-3, exact=True)
+    assert least <= model.least
+    assert model.gap <= 1e-3 * model.objective
 
 
 def test_rounding_to_digits_is_part_of_the_bound():

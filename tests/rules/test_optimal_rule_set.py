@@ -353,6 +353,22 @@ def test_time_limits_are_kept():
     assert 0 < model.gap_[0] <= 1
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:No rule was found in")
+@pytest.mark.parametrize("max_literals", [1, 2, 4])
+def test_little_is_done_after_the_time_limit(max_literals):
+    X, y, _ = make_dnf(4000, 300, n_terms=8, n_literals=4, random_state=0)
+    y = y ^ (np.random.default_rng(0).random(4000) < 0.2)
+    at_the_limit, took = [], []
+    while len(took) < 3 and min(took, default=1) > 0.4:
+        note = threading.Timer(2, lambda: at_the_limit.append(time.process_time()))
+        note.start()
+        OptimalRuleSet(max_literals=max_literals, time_limit=2.0).fit(X, y)
+        note.cancel()
+        took.append(time.process_time() - at_the_limit.pop() if at_the_limit else 0.0)
+    assert min(took) <= 0.4, took
+
+
 def test_without_a_rule_the_warning_says_whether_time_or_prices_are_to_blame():
     X, y, _ = make_dnf(2000, 40, n_terms=8, n_literals=4, random_state=0)
     y = y ^ (np.random.default_rng(0).random(2000) < 0.2)

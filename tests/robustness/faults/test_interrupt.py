@@ -22,6 +22,8 @@ from sklboolean import (
     BoostByMajority,
     CombinationMachine,
     ConjunctionFeatures,
+    ConjunctionLogisticRegression,
+    ConsistentHalfspace,
     OnlineBoostByMajority,
     OptimalRuleSet,
     SampledCombinationMachine,
@@ -131,6 +133,11 @@ CASES |= {
         bits(2_000, 100),
     ),
     "search": lambda: learn(OptimalRuleSet(time_limit=None), bits(2_000, 100)),
+    "search by tables": lambda: learn(
+        ConjunctionLogisticRegression(C=10, work_limit=None), bits(30_000, 250)
+    ),
+    # The solver goes on by itself for some seconds.
+    "linear program": lambda: learn(ConsistentHalfspace(), bits(3_000, 300)),
 }
 
 
