@@ -569,8 +569,7 @@ class ConjunctionSearch:
             conjunctions = _best_of_each_length(conjunctions)
         is_rounded = bool((integers * unit != coefficients).any())
         # Rounding moves each coefficient by half a unit at most.
-        if bound:
-            bound += is_rounded * len(coefficients) * factors.max() / 2
+        bound += is_rounded * len(coefficients) * factors.max() / 2
         exact = coefficients if is_rounded else None
         listed = self._with_weights(conjunctions, unit, exact)
         return SearchResult(listed, bound * unit, is_complete, work)
