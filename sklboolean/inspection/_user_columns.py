@@ -16,6 +16,7 @@ from sklboolean.inspection._formulas import (
     compare_with_predictions,
     conjunctions_of,
 )
+from sklboolean.preprocessing._frames import with_names
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ class UserColumns:
         names = getattr(self.transformers, "feature_names_in_", None)
         if names is None or not hasattr(X, "reindex"):
             return X
+        X = with_names(X)
         return X if [*X.columns] == [*names] else X.reindex(columns=names)
 
     def samples(self, X):

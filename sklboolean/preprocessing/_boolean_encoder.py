@@ -67,6 +67,7 @@ from sklboolean.preprocessing._frames import (
     PLAIN_VALUES,
     frame_like,
     is_frame,
+    name_text,
     read_columns,
     read_value,
     row_of,
@@ -464,8 +465,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
     def _read(self, X, *, reset):
         """Read the columns of training data; dates are measured from others."""
         columns = read_columns(self, X, reset=reset)
-        check_by_column(self.reference, "reference", columns)
-        self._origins = origins_of(self.reference, [c.name for c in columns])
+        reference = self._by_name("reference")
+        check_by_column(reference, "reference", columns)
+        self._origins = origins_of(reference, [c.name for c in columns])
         return self._measured(columns)
 
     def _measured(self, columns):
@@ -490,7 +492,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         no batches follow, so it warns of columns that are odd in all samples.
         """
         # Every column is fitted alone, so the order of columns does not matter.
-        self._origins = origins_of(self.reference, [s.name for s in summaries])
+        self._origins = origins_of(
+            self._by_name("reference"), [s.name for s in summaries]
+        )
         fitter = self._fitter()
         cuts = [None] * len(summaries) if cuts is None else cuts
         state = [fitter.fit(*pair) for pair in zip(summaries, cuts, strict=True)]
@@ -513,10 +517,16 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
 
     def _fitter(self):
         return ColumnFitter(
-            self.n_bins, self.strategy, self.complement, self.kinds, self.thresholds,
-            self.min_frequency, self.max_categories, self.handle_unknown, self.missing,
-            self._origins,
+            self.n_bins, self.strategy, self.complement, self._by_name("kinds"),
+            self._by_name("thresholds"), self.min_frequency, self.max_categories,
+            self.handle_unknown, self.missing, self._origins,
         )  # fmt: skip
+
+    def _by_name(self, option):
+        """Return an option by column, by the text of its name where there are names."""
+        given = getattr(self, option)
+        is_by_name = isinstance(given, dict) and hasattr(self, "feature_names_in_")
+        return {name_text(k): v for k, v in given.items()} if is_by_name else given
 
     def _check_params(self):
         if self.n_bins != "auto":
@@ -651,8 +661,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
                 raise ValueError(
                     "row has names, but the columns of X had none in fit: pass a list."
                 )
+            texts = {name_text(name): name for name in row.keys()}
             try:
-                return [row[name] for name in names.tolist()]
+                return [row[texts[name]] for name in names.tolist()]
             except KeyError as error:
                 raise ValueError(f"row has no value for the column {error}.") from None
         values = list(row) if hasattr(row, "__len__") else [row]

@@ -210,7 +210,7 @@ def read_columns(estimator, X, *, reset):
     if is_frame(X):
         # Equal names need no check, which would take longer than reading a row.
         if reset or not has_fitted_names(estimator, X):
-            _check_names(X)
+            X = with_names(X)
             validate_data(estimator, X, reset=reset, skip_check_array=True)
         _check_size(X.shape, estimator)
         names, series = list(X.columns), [X]
@@ -281,21 +281,24 @@ def is_frame(X):
     return hasattr(X, "columns") and hasattr(X, "shape") and len(X.shape) == 2
 
 
-def _check_names(X):
-    """Refuse column names that do not tell columns apart, or of several types."""
+def name_text(name):
+    """Write the name of a column, such as a year or a tuple of levels, as text."""
+    return "_".join(map(str, name)) if isinstance(name, tuple) else str(name)
+
+
+def with_names(X):
+    """Make the names of a data frame text, but those that only count its columns."""
     names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    are_texts = all(isinstance(name, str) for name in names)
+    if not are_texts and names != [*range(len(names))]:
+        names = [*map(name_text, names)]
+        X = X.set_axis(names, axis=1)
     name, count = max(Counter(names).items(), key=lambda item: item[1], default=("", 1))
     if count > 1:
         raise ValueError(
             f"X has {count} columns named {name!r}. Give each column its own name."
         )
-    texts = [name for name in names if isinstance(name, str)]
-    if texts and len(texts) < len(names):
-        other = next(name for name in names if not isinstance(name, str))
-        raise ValueError(
-            f"X has a column named {texts[0]!r} and one named {other!r}, which is not "
-            "text. Set X.columns = X.columns.astype(str)."
-        )
+    return X
 
 
 def _check_size(shape, estimator):
@@ -515,9 +518,12 @@ def _plain_column(name, codes, levels):
         exact = np.array([*levels, levels[0]])
         if exact.dtype.kind in "iu":
             return Column(name, "number", exact[codes], True, codes, levels)
+    if decimals:  # thresholds of floats serve them, and levels are exact
+        exact = {"codes": codes, "levels": levels, "decimals": places}
+        return Column(name, "number", numbers[codes], **exact)
     if len(np.unique(numbers[:-1])) < len(levels):
         return Column(name, "number", None, are_integers, codes, levels)
-    return Column(name, "number", numbers[codes], are_integers, decimals=places)
+    return Column(name, "number", numbers[codes], are_integers)
 
 
 def _drop_missing(codes, levels):

@@ -159,6 +159,22 @@ def test_a_frame_is_learned_in_one_call():
     assert shapley.feature_names == ["age", "color"]
 
 
+def test_only_the_process_sees_fine_thresholds():
+    X, y = frame(150)
+    model = BooleanEnsembleClassifier(random_state=0).fit(X, y)
+    names = model.encoder_.get_feature_names_out()
+    coarse = np.isin(names, BooleanEncoder().fit(X, y).get_feature_names_out())
+    fine = BooleanEncoder(n_bins=32).fit(X).get_feature_names_out()
+    assert set(fine) <= set(names)
+    assert set(names) == set(fine) | set(names[coarse])
+    linear, conjunctions, process = model.estimators_
+    assert not linear.coef_[:, ~coarse].any()
+    assert conjunctions.feature_importances_[~coarse].max() == 0
+    assert process.feature_importances_[~coarse].max() > 0
+    given = BooleanEnsembleClassifier(encoder=BooleanEncoder(n_bins=4), random_state=0)
+    assert len(given.fit(X, y).encoder_.thresholds_[0]) == 3
+
+
 def test_logits_are_the_weighted_sum_of_those_of_the_models():
     X, y = frame()
     few = BooleanEncoder(n_bins=3)  # probabilities that no logit clips

@@ -228,6 +228,37 @@ def test_a_first_batch_may_be_constant():
     assert numbers.transform(X[["n"]]).shape == (3, 0)
 
 
+@settings(deadline=None, max_examples=25)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from(["auto", "tree", "monotone"]),
+    st.lists(st.integers(1, 199), min_size=1, max_size=4, unique=True),
+)
+def test_labels_and_weights_give_the_same_bits_in_batches(seed, strategy, ends):
+    rng = np.random.default_rng(seed)
+    X = mixed(200).sample(frac=1, random_state=seed % 1000).reset_index(drop=True)
+    X["skew"] = rng.lognormal(size=200) ** 2
+    y = np.where((X["skew"] > 2) ^ (rng.random(200) < 0.1), "up", "down")
+    weights = rng.random(200) * rng.integers(0, 4, 200)
+    options = {} if strategy == "auto" else {"strategy": strategy}
+    whole = BooleanEncoder(**options).fit(X, y, weights)
+    data = X, y, weights
+    ends = [0, *sorted(ends), 200]
+    parts = [[d[a:b] for d in data] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    parts = [tuple(part) for part in parts if part[2].any()]
+    streamed = BooleanEncoder(**options)
+    for part in parts:
+        streamed.partial_fit(*part)
+    assert_same(streamed, whole)
+    assert_same(BooleanEncoder(**options).fit_partitions(parts), whole)
+    # Without the samples of weight 0, and with weights of another scale.
+    shown = np.flatnonzero(weights)
+    fewer = X.iloc[shown], y[shown], weights[shown] / 1000
+    if strategy == "auto":
+        found = BooleanEncoder(**options).fit(*fewer).get_feature_names_out().tolist()
+        assert found == whole.get_feature_names_out().tolist()
+
+
 # Sketches
 
 

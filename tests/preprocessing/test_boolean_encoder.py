@@ -193,9 +193,10 @@ def labelled_columns(draw):
     y = np.where(
         rng.random(n_samples) < 0.2, rng.integers(n_classes, size=n_samples), y
     )
+    y[:2] = 0, 1
     weights = rng.integers(0, 4, n_samples) if draw(st.booleans()) else None
     if weights is not None:
-        weights[0] = 1
+        weights[:2] = 1
     return values, y, weights
 
 

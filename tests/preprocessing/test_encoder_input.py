@@ -16,6 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from sklboolean import AveragedPerceptron, BooleanEncoder, DensityImputer
@@ -131,10 +134,17 @@ def test_large_integers_with_gaps_and_in_exports():
         [Decimal("0.1"), Decimal("0.1000000000000000000001")],
     ],
 )
-def test_numbers_of_too_many_digits_are_refused_as_numbers_only(values):
+def test_numbers_of_too_many_digits_are_thresholds_of_floats_or_levels(values):
     X = pd.DataFrame({"price": pd.Series(values, dtype=object)})
-    with pytest.raises(ValueError, match=r"'price' of X holds .*cannot tell apart"):
-        BooleanEncoder().fit(X)
+    if isinstance(values[0], int):
+        with pytest.raises(ValueError, match=r"'price' of X holds .*cannot tell apart"):
+            BooleanEncoder().fit(X)
+    else:
+        more = pd.DataFrame({"price": [*values, Decimal(2), None]})
+        encoder = BooleanEncoder(complement=False).fit(more)
+        [t] = encoder.thresholds_[0]
+        found = encoder.transform(more).to_numpy()[:, 0].tolist()
+        assert found == [*(float(v) <= t for v in (*values, 2)), False]
     encoder = BooleanEncoder(kinds={"price": "category"}).fit(X)
     np.testing.assert_array_equal(encoder.transform(X), np.eye(2))
 
@@ -543,3 +553,95 @@ def test_halves_of_surrogates_are_written_as_valid_unicode():
     assert features["a = \\ud800"].to_list() == [True, False, True]
     with pytest.raises(ValueError, match=r"Column 'a': .* in SQL: .*surrogate"):
         encoder.to_sql()
+
+
+@pytest.mark.parametrize(
+    ("names", "texts"),
+    [
+        ([2023, 2024], ["2023", "2024"]),
+        ([2023, "note"], ["2023", "note"]),
+        (
+            pd.MultiIndex.from_tuples([("sales", 2023), ("sales", 2024)]),
+            ["sales_2023", "sales_2024"],
+        ),
+        (
+            pd.to_datetime(["2023-01-01", "2024-01-01"]),
+            ["2023-01-01 00:00:00", "2024-01-01 00:00:00"],
+        ),
+    ],
+)
+def test_names_that_are_not_text_are_kept_as_text(names, texts):
+    X = pd.DataFrame([[1.0, 5], [2, 6], [3, 7], [4, 9]])
+    X.columns = names
+    encoder = BooleanEncoder(thresholds={X.columns[0]: [2]}, complement=False).fit(X)
+    assert encoder.feature_names_in_.tolist() == texts
+    assert encoder.get_feature_names_out()[0] == f"{texts[0]} <= 2"
+    features = encoder.transform(X)
+    assert features.iloc[:, 0].tolist() == [True, True, False, False]
+    for k in range(4):
+        row = encoder.encode_one(X.iloc[k])
+        np.testing.assert_array_equal(row, features.iloc[k])
+    with pytest.raises(ValueError, match="order"):
+        encoder.transform(X[X.columns[::-1]])
+    counted = BooleanEncoder().fit(pd.DataFrame(X.to_numpy()))
+    assert counted.get_feature_names_out()[0] == "x0 <= 1"
+    X.columns = [1, "1"]
+    with pytest.raises(ValueError, match="2 columns named '1'"):
+        encoder.fit(X)
+
+
+@pytest.mark.parametrize("convert", [pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("later", [["late", None], [3.5, None], [True, None]])
+def test_a_column_without_a_value_takes_any_later(convert, later):
+    train = convert({"note": [None] * 4, "n": [1, 2, 3, 4]})
+    with pytest.warns(UserWarning, match="'note' of X has the same value"):
+        encoder = BooleanEncoder(complement=False).fit(train)
+    assert encoder.kinds_ == ["unknown", "number"]
+    names = encoder.get_feature_names_out().tolist()
+    place = names.index("note is missing")
+    bits = np.asarray(encoder.transform(convert({"note": later, "n": [1, 2]})))
+    assert bits[:, place].tolist() == [False, True]
+    for value, is_missing in zip(later, (False, True), strict=True):
+        assert encoder.encode_one({"note": value, "n": 1})[place] == is_missing
+    assert encoder.inverse_transform(bits)[:, 0].tolist() == [None, None]
+
+
+def test_identifiers_are_left_out_and_rare_levels_are_shared():
+    n_samples = 100_000
+    X = pd.DataFrame({
+        "id": [f"C{k}" for k in range(n_samples)],
+        "shop": [f"S{min(k, 60) if k % 2 else k}" for k in range(n_samples)],
+        "n": np.arange(n_samples) % 2,
+    })  # fmt: skip
+    with pytest.warns(UserWarning, match="Column 'id' of X: no level has 5 samples"):
+        encoder = BooleanEncoder().fit(X)
+    assert encoder.kinds_ == ["unknown", "category", "boolean"]
+    assert encoder.get_feature_names_out().tolist() == [
+        "shop = S60",
+        "shop is rare",
+        "n",
+    ]
+    assert encoder.encode_one({"id": "new", "shop": "S2", "n": 1}).tolist() == [0, 1, 1]
+    few = X[:400].assign(n=0, shop="S1")
+    with (
+        pytest.raises(ValueError, match="gives no features"),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        BooleanEncoder().fit(few)
+    kept = BooleanEncoder(kinds={"id": "category"}, min_frequency=None).fit(X[:40])
+    assert len(kept.categories_[0]) == 40
+
+
+def test_folds_of_a_cross_validation_do_not_warn():
+    X = pd.DataFrame({"rare": [1] + [0] * 19, "n": range(20), "c": list("abcde") * 4})
+    X.loc[7, "n"] = np.nan
+    X.loc[3, "c"] = "new"
+    y = np.arange(20) % 2
+    model = make_pipeline(BooleanEncoder(), LogisticRegression())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cross_val_score(model, X, y, cv=4)
+        CalibratedClassifierCV(model, cv=2).fit(X, y)
+    with pytest.warns(UserWarning, match="'rare' of X has the same value"):
+        model.fit(X[1:], y[1:])
