@@ -53,7 +53,7 @@ from sklboolean.preprocessing._column_fitting import (
     check_by_column,
 )
 from sklboolean.preprocessing._column_summary import ColumnSummary, add_partitions
-from sklboolean.preprocessing._column_warnings import warn_of_levels, warn_of_useless
+from sklboolean.preprocessing._column_warnings import check_features, warn_of_columns
 from sklboolean.preprocessing._derived_columns import decoded, encoder_code
 from sklboolean.preprocessing._encoded_columns import (
     conditions_of_one,
@@ -501,19 +501,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         self._set_fitted_attributes(state)
         vars(self).pop("_summaries", None)
         self.quantile_error_ = np.array([summary.error() for summary in summaries])
-        if not is_last:
-            return
-        if not self._names:
-            raise ValueError(
-                f"X gives no features: with n_samples = {summaries[0].n_used} all "
-                f"its columns are constant, or strategy={self.strategy!r} finds no "
-                "thresholds. Pass thresholds, or other columns."
-            )
-        for summary, fitted in zip(summaries, state, strict=True):
-            is_category = fitted.kind == "category" and summary.levels
-            if is_category and summary.name not in fitter.kinds:
-                warn_of_levels(summary, fitted)
-        warn_of_useless(summaries, state, fitter.thresholds)
+        if is_last:
+            check_features(self._names, summaries, self.strategy)
+            warn_of_columns(summaries, state, fitter)
 
     def _fitter(self):
         return ColumnFitter(

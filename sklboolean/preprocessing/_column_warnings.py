@@ -17,6 +17,25 @@ WRITTEN_TYPES = (
 MANY_LEVELS, MOST_NAMED = 400, 20
 
 
+def check_features(names, summaries, strategy):
+    """Refuse columns of which no condition is left."""
+    if not names:
+        raise ValueError(
+            f"X gives no features: with n_samples = {summaries[0].n_used} all "
+            f"its columns are constant, or strategy={strategy!r} finds no "
+            "thresholds. Pass thresholds, or other columns."
+        )
+
+
+def warn_of_columns(summaries, state, fitter):
+    """Warn of levels that may be mistakes, and of columns that tell nothing."""
+    for summary, fitted in zip(summaries, state, strict=True):
+        is_category = fitted.kind == "category" and summary.levels
+        if is_category and summary.name not in fitter.kinds:
+            warn_of_levels(summary, fitted)
+    warn_of_useless(summaries, state, fitter.thresholds)
+
+
 def warn_of_levels(summary, fitted):
     """Warn of levels that may be mistakes."""
     where = f"Column {summary.name!r} of X"

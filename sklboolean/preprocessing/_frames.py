@@ -502,6 +502,13 @@ def _level_column(name, codes, levels):
     return _time_column(name, np.append(numbers, np.nan)[codes], times, is_zoned)
 
 
+def _decimal_places(levels):
+    """Count the decimal places of Decimals; None if there are none."""
+    decimals = [v for v in levels if isinstance(v, Decimal) and v.is_finite()]
+    exponents = [v.as_tuple().exponent for v in decimals]
+    return max(0, -min(exponents)) if exponents else None
+
+
 def _plain_column(name, codes, levels):
     """Make a column of codes; levels that are all numbers make it one of numbers."""
     # From here on only the distinct values are looked at.
@@ -511,14 +518,13 @@ def _plain_column(name, codes, levels):
     if all(isinstance(level, bool | np.bool_) for level in levels):
         return Column(name, "boolean", np.array([*levels, np.nan])[codes], True)
     are_integers = all(isinstance(level, Integral | np.bool_) for level in levels)
-    decimals = [v for v in levels if isinstance(v, Decimal) and v.is_finite()]
-    places = max([0, *(-v.as_tuple().exponent for v in decimals)]) if decimals else None
+    places = _decimal_places(levels)
     numbers = np.array([*map(float, levels), np.nan])
     if are_integers and np.nanmax(np.abs(numbers)) >= LARGEST_EXACT:
         exact = np.array([*levels, levels[0]])
         if exact.dtype.kind in "iu":
             return Column(name, "number", exact[codes], True, codes, levels)
-    if decimals:  # thresholds of floats serve them, and levels are exact
+    if places is not None:  # thresholds of floats serve them, and levels are exact
         exact = {"codes": codes, "levels": levels, "decimals": places}
         return Column(name, "number", numbers[codes], **exact)
     if len(np.unique(numbers[:-1])) < len(levels):

@@ -369,7 +369,7 @@ def test_a_gap_warns_once_in_the_life_of_a_fit():
     [
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "2 columns named 'a'"),
         (pa.table([[1], [2]], names=["a", "a"]), "2 columns named 'a'"),
-        (pd.DataFrame([[1, 2]], columns=["a", 3]), r"named 3.*columns.astype\(str\)"),
+        (pd.DataFrame([[1, 2]], columns=["3", 3]), "2 columns named '3'"),
         (pd.DataFrame({"a": [(1,), (2,)]}), "'a' of X holds values that are neither"),
         (pd.DataFrame({"a": [{}, {}]}), "'a' of X holds values that are neither"),
         (pl.DataFrame({"a": [{"b": 1}]}), "'a' of X holds values that are neither"),
@@ -622,14 +622,11 @@ def test_identifiers_are_left_out_and_rare_levels_are_shared():
         "n",
     ]
     assert encoder.encode_one({"id": "new", "shop": "S2", "n": 1}).tolist() == [0, 1, 1]
-    few = X[:400].assign(n=0, shop="S1")
-    with (
-        pytest.raises(ValueError, match="gives no features"),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore")
-        BooleanEncoder().fit(few)
-    kept = BooleanEncoder(kinds={"id": "category"}, min_frequency=None).fit(X[:40])
+    with pytest.raises(ValueError, match="gives no features"):
+        BooleanEncoder().fit(X[["id"]][:400])
+    kept = BooleanEncoder(kinds={"id": "category"}, min_frequency=None).fit(
+        X[["id", "n"]][:40]
+    )
     assert len(kept.categories_[0]) == 40
 
 
