@@ -34,6 +34,7 @@ PACKAGE = FOLDER.parent / "sklboolean"
 ALONE = {
     "bench_active_learning", "bench_active_learning_peers", "bench_boolean_svc",
     "bench_boosting", "bench_conjunction_models", "bench_counterfactuals",
+    "bench_gradient_boosting",
     "bench_kernel_perceptron", "bench_kernels", "bench_linear_model", "bench_nearest",
     "bench_optimal_rules",
     "bench_preprocessing", "bench_rules", "bench_search", "bench_shapley",

@@ -182,6 +182,7 @@ def types_within(value):
     return {type(value)}
 
 
+@pytest.mark.slow
 def test_fitted_attributes_have_public_classes():
     offenders = [
         f"{name}.{attribute} holds {each.__name__}"
