@@ -15,7 +15,7 @@ from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean
 from sklboolean.boosting._bit_blocks import BitBlocks
-from sklboolean.boosting._tree_growth import GrowthParams, TreeGrower, Trees
+from sklboolean.boosting._tree_growth import MANY, GrowthParams, TreeGrower, Trees
 
 # Samples whose slopes are computed at a time, by each thread.
 PIECE = 2**14
@@ -59,7 +59,9 @@ class BoostingRounds:
                 curvatures, self.weights[piece, None], out=self.curvatures[piece]
             )
 
-        each_slice(differentiate, len(self.scores), self.n_jobs, step=PIECE)
+        n_samples = len(self.scores)
+        is_small = n_samples < MANY
+        each_slice(differentiate, n_samples, self.n_jobs, small=is_small, step=PIECE)
 
     def add_tree(self, grower, k, learning_rate):
         """Grow a tree for one output, and add its values to the scores."""

@@ -90,7 +90,7 @@ class Trees:
                 self.roots, scores[first:last],
             )  # fmt: skip
 
-        each_slice(add, len(words), n_jobs, small=len(words) < 256, step=2**14)
+        each_slice(add, len(words), n_jobs, small=len(words) < MANY // 4, step=2**14)
 
     def conjunctions(self):
         """List the conjunction of each leaf with its value, by tree.
