@@ -584,7 +584,7 @@ class ConjunctionSearch:
         floors : ndarray of shape (max_literals + 1,), float64
         n_most : int
         time_limit : float or None
-            Seconds, of each length.
+            Seconds: of each length, or of all in tables.
 
         Returns
         -------
@@ -594,6 +594,8 @@ class ConjunctionSearch:
         """
         table = self.table(self.longest)
         if table is not None:
+            if time_limit is not None and 2e-9 * table.cost.nanoseconds > time_limit:
+                return None
             integers, unit = to_integers(_finite_coefficients(coefficients))
             factors = _length_factors(None, self.longest)
             task = SearchTask(n_most, "positive", factors, 0.0, self.monotone)

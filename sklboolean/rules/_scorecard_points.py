@@ -17,6 +17,7 @@ from scipy.special import expit
 RIDGE = 1.0
 MAX_STEPS = 50  # of Newton's method
 TOL = 1e-9  # of a step, as a fraction of the weight of the samples
+LEAST_SHARE = 1e-16  # of a curvature of this weight, so that no step overflows
 # Scales that the weights are rounded at, for each point; roundings that are improved.
 N_SCALES, N_IMPROVED = 4, 3
 
@@ -57,6 +58,7 @@ class PatternCounts:
         first = self.both - self.second
         return self.second @ np.logaddexp(0, -scores) + first @ np.logaddexp(0, scores)
 
+    @np.errstate(over="ignore")  # of steps that are too long, and not taken
     def fit_weights(self, start):
         """Minimize over the intercept and the weights, by Newton's method.
 
@@ -78,6 +80,7 @@ class PatternCounts:
             slope = columns.T @ (self.both * means - self.second) + ridge * weights
             curvatures = self.both * means * (1 - means)
             hessian = (columns.T * curvatures) @ columns + np.diag(ridge)
+            hessian[0, 0] = max(hessian[0, 0], LEAST_SHARE * self.both.sum())
             step = np.linalg.lstsq(hessian, slope, rcond=None)[0]
             if slope @ step <= TOL * self.both.sum():
                 break
@@ -116,7 +119,7 @@ class PatternCounts:
             curvatures = self.both[:, None] * means * (1 - means)
             slope = excess.sum(axis=0)
             of_scale = (totals * excess).sum(axis=0) + ridge * scales
-            sums = np.maximum(curvatures.sum(axis=0), np.finfo(float).tiny)
+            sums = np.maximum(curvatures.sum(axis=0), LEAST_SHARE * self.both.sum())
             means = (totals * curvatures).sum(axis=0) / sums
             spreads = ((totals - means) ** 2 * curvatures).sum(axis=0) + ridge
             step = (of_scale - means * slope) / spreads

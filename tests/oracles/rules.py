@@ -251,14 +251,17 @@ def lowest_objective(design, prices, C, weights, targets, loss):
     """
     problem = LongDoubleSum(design, prices, C, weights, targets, loss)
     x = problem.start()
-    for _ in range(60):
-        before = problem.objective(x)
-        x = problem.moved(x, problem.newton_step(x))
-        if problem.objective(x) > (1 - 1e-9) * before:
-            for k, j in np.argwhere(problem.used(x, problem.derivatives(x)[0])):
-                x = problem.moved(x, problem.single_step(x, k, j))
-        if problem.objective(x) >= (1 - 1e-17) * before:
-            break
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # of steps that are too long, and not taken
+        for _ in range(60):
+            before = problem.objective(x)
+            x = problem.moved(x, problem.newton_step(x))
+            if problem.objective(x) > (1 - 1e-9) * before:
+                for k, j in np.argwhere(problem.used(x, problem.derivatives(x)[0])):
+                    x = problem.moved(x, problem.single_step(x, k, j))
+            if problem.objective(x) >= (1 - 1e-17) * before:
+                break
     return problem.objective(x)
 
 

@@ -13,6 +13,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.pipeline import make_pipeline
 
 from sklboolean import BooleanEncoder, ScorecardClassifier
+from sklboolean._core.weights import relative_weights
 from sklboolean.inspection import shapley_values
 from sklboolean.rules._scorecard_points import RIDGE, PatternCounts, choose_points
 from sklboolean.rules._scorecard_search import ConditionSearch
@@ -152,6 +153,7 @@ def check_hostile_card(seed):
         int(most), max_points=n_points, max_literals=max_literals
     )
     model.fit(X, y, sample_weight)
+    sample_weight = relative_weights(sample_weight)
     scores = model.calibration_slope_ * model.decision_function(X)
     loss = np.average(log_losses(y, scores), weights=sample_weight)
     assert model.loss_ == pytest.approx(loss, rel=1e-9)
