@@ -332,7 +332,7 @@ CASES = {
         BooleanGradientBoostingRegressor(), {"max_iter": 5}
     ),
     "gradient_boosting_regressor_absolute": Case(
-        BooleanGradientBoostingRegressor("absolute_error", max_iter=20)
+        BooleanGradientBoostingRegressor("absolute_error", max_iter=90)
     ),
     # density
     "bernoulli_mixture": Case(BernoulliMixture(), {"n_components": 2}),

@@ -72,8 +72,8 @@ class Cluster(ThreadingBackend):
 
 # Their tasks are fits of several whole models, most of them the user's.
 FITS_OF_MODELS = {
-    "boolean_ensemble", "boost_by_majority_trees", "query_by_committee",
-    "query_by_committee_bagging",
+    "boolean_ensemble", "boolean_ensemble_regressor", "boost_by_majority_trees",
+    "query_by_committee", "query_by_committee_bagging",
 }  # fmt: skip
 SHORT = {"bernoulli_mixture_starts", "kernel_perceptron", "rule_classifier"}
 

@@ -175,7 +175,7 @@ class BooleanEnsemble(PartitionsMixin, BaseEstimator):
         if sample_weight is None or y is None:
             data = X, y, None
         else:
-            weights = check_sample_weight(sample_weight, len(y))
+            weights = check_sample_weight(sample_weight, len(np.asarray(y)))
             shown = np.flatnonzero(weights)
             data = take_samples(X, shown), take_samples(y, shown), weights[shown]
         models = (

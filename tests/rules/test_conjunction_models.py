@@ -185,8 +185,8 @@ def test_no_model_is_below_the_bound(first):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:work_limit=1e-09 ended the fit")
-def test_no_model_is_below_thousands_of_bounds():
-    are_optimal = [check_bound(seed) for seed in range(100, 3100)]
+def test_no_model_is_below_hundreds_of_bounds():
+    are_optimal = [check_bound(seed) for seed in range(100, 400)]
     assert np.mean(are_optimal) > 0.7
 
 

@@ -33,6 +33,7 @@ EXPECTED = [
     "ignore:.* encountered in (log|add):RuntimeWarning:sklearn.naive_bayes",
     "ignore:A column-vector y was passed:sklearn.exceptions.DataConversionWarning",
     "ignore:The (argument|attribute) .* is deprecated:FutureWarning",
+    "ignore:fit_partitions is deprecated:FutureWarning",
     "ignore:The number of unique classes is greater than 50%:UserWarning",
     "ignore:lbfgs failed to converge:sklearn.exceptions.ConvergenceWarning",
     "ignore:divide by zero encountered in log:RuntimeWarning:sklearn.utils",
