@@ -12,6 +12,7 @@ from sklboolean._core.weights import checked_weights
 from sklboolean.boosting._gradient_boosting import GradientBoosting
 from sklboolean.boosting._tree_losses import PoissonLoss, QuantileLoss, SquaredLoss
 
+LARGEST_TARGET = 1e100
 LOSSES = ("squared_error", "absolute_error", "poisson", "quantile")
 
 
@@ -145,6 +146,11 @@ default="squared_error"
             progress = Progress(self, "round", self.max_iter, X, y, every=50)
             samples, y = validate_boolean(self, X, y, y_numeric=True)
             targets = y.astype(np.float64)
+            if np.abs(targets).max() > LARGEST_TARGET:
+                raise ValueError(
+                    f"y must be between {-LARGEST_TARGET:g} and {LARGEST_TARGET:g}, so "
+                    "that sums of squares are numbers. Divide it by its largest entry."
+                )
             weights = checked_weights(sample_weight, len(targets))
             if self.loss == "poisson" and not (
                 (targets >= 0).all() and (targets @ weights) > 0

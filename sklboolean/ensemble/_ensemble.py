@@ -172,10 +172,12 @@ class BooleanEnsemble(PartitionsMixin, BaseEstimator):
             return X, y, np.ones(X.shape[1], dtype=bool)
         encoder = BooleanEncoder() if self.encoder is None else clone(self.encoder)
         self.encoder_ = encoder.set_params(sparse_output=True)
-        if sample_weight is None or y is None:
+        # Labels that are no list of values are refused below.
+        labels = np.asarray(y)
+        if sample_weight is None or not labels.ndim:
             data = X, y, None
         else:
-            weights = check_sample_weight(sample_weight, len(np.asarray(y)))
+            weights = check_sample_weight(sample_weight, len(labels))
             shown = np.flatnonzero(weights)
             data = take_samples(X, shown), take_samples(y, shown), weights[shown]
         models = (
