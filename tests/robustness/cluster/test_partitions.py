@@ -142,18 +142,24 @@ def deadly(die):
     return [load, *others]
 
 
-def mixed(number):
-    """Make a partition of a data frame, where the task runs."""
-    import numpy as np
-    import pandas as pd
+def maker():
+    # A function inside another one is sent as it is, not by the name of this module,
+    # which workers cannot import.
+    def mixed(number):
+        """Make a partition of a data frame, where the task runs."""
+        import numpy as np
+        import pandas as pd
 
-    rng = np.random.default_rng(number)
-    columns = {f"n{j}": rng.normal(size=20_000).round(2) for j in range(5)}
-    columns |= {f"k{j}": rng.choice(list("abcdef"), 20_000) for j in range(5)}
-    frame = pd.DataFrame(columns)
-    return frame.assign(y=(frame["n0"] > 0.5) & (frame["k0"] != "a"))
+        rng = np.random.default_rng(number)
+        columns = {f"n{j}": rng.normal(size=20_000).round(2) for j in range(5)}
+        columns |= {f"k{j}": rng.choice(list("abcdef"), 20_000) for j in range(5)}
+        frame = pd.DataFrame(columns)
+        return frame.assign(y=(frame["n0"] > 0.5) & (frame["k0"] != "a"))
+
+    return mixed
 
 
+mixed = maker()
 PIPELINE = make_pipeline(
     BooleanEncoder(), ConjunctionLogisticRegression(C=0.1, max_literals=1)
 )
@@ -175,10 +181,12 @@ def test_frame_sends_little_more_than_its_bits(client, bytes_moved):
 
 
 def test_frame_is_read_again_after_its_worker_was_killed(mortals, die):
+    make = maker()
+
     def read(number):
         if number == 2:
             die()
-        return mixed(number)
+        return make(number)
 
     meta = mixed(0).head(0)
     frame = dask.dataframe.from_map(read, range(4), meta=meta)
