@@ -116,7 +116,7 @@ QUICK = {"averaged_perceptron", "bernoulli_mixture", "rule_classifier"}
     "name",
     [
         pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK))
-        for name in MODELS.keys() - {"boolean_encoder"}
+        for name in sorted(MODELS.keys() - {"boolean_encoder"})
     ],
 )
 @pytest.mark.filterwarnings("ignore")
