@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
+from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
@@ -78,6 +79,81 @@ class TableScoreMixin(PartitionsMixin):
         """
         y, sample_weight = targets_of(None, X, y, sample_weight)
         return super().score(X, plain_labels(y), sample_weight)
+
+
+class LogOddsMixin:
+    """``predict`` and probabilities of a classifier whose scores are log-odds.
+
+    A subclass defines ``_scores(X)``, of shape (n_samples, 1) for the log-odds of the
+    second of two classes, or (n_samples, n_classes). A fitted one has ``classes_``.
+    """
+
+    def decision_function(self, X) -> np.ndarray:
+        """Compute the log-odds, or with more than two classes a score for each.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes the log-odds of the second. The softmax of more scores gives
+            the probabilities.
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Estimate the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes), dtype float64
+        """
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return np.hstack([expit(-scores), expit(scores)])
+        return softmax(scores, axis=1)
+
+    def predict_log_proba(self, X) -> np.ndarray:
+        """Compute the logarithm of ``predict_proba``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes), dtype float64
+        """
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return -np.logaddexp(0, np.hstack([scores, -scores]))
+        return log_softmax(scores, axis=1)
+
+    def predict(self, X) -> np.ndarray:
+        """Predict the label of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The most probable class.
+        """
+        codes = predicted_codes(self._scores(X))
+        return labels_of(self.classes_, codes)
 
 
 class DecisionClassifierMixin(PartitionsMixin):

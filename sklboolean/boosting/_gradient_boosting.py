@@ -6,10 +6,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import as_words
+from sklboolean._core.damage import require_shape
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.held_out import stratified_split
-from sklboolean._core.packed_partitions import PackedPartitionsMixin
 from sklboolean._core.parallel import each_slice
 from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.progress import CallbackSupportMixin
@@ -91,12 +91,10 @@ class BoostingRounds:
         return f"held-out loss {self.losses[-1]:.4f}" if self.losses else "a tree"
 
 
-class GradientBoosting(
-    CallbackSupportMixin, PackedPartitionsMixin, ExportMixin, BaseEstimator
-):
+class GradientBoosting(CallbackSupportMixin, ExportMixin, BaseEstimator):
     """Boosting by Newton steps, and the sum of conjunctions that it makes.
 
-    A subclass defines ``_fit_targets``, which calls `_boost`.
+    The ``fit`` of a subclass checks targets and weights, and calls `_boost`, the loop.
     """
 
     def __sklearn_tags__(self):
@@ -139,7 +137,8 @@ class GradientBoosting(
             for name, direction in self.monotonic_cst.items():
                 if name not in names:
                     raise ValueError(
-                        f"monotonic_cst names {name!r}, which is no column of X."
+                        f"monotonic_cst names {name!r}, which is no column of X. Use "
+                        "names among feature_names_in_."
                     )
                 directions[names.index(name)] = direction
             given = list(self.monotonic_cst.values())
@@ -152,9 +151,15 @@ class GradientBoosting(
                 )
             directions[:] = given
         if not set(given) <= {-1, 0, 1}:
-            raise ValueError("monotonic_cst must hold -1, 0 and 1.")
+            raise ValueError(
+                "monotonic_cst must hold -1, 0 and 1: the score must fall, may move "
+                "freely, or must rise where the feature is true."
+            )
         if len(getattr(self, "classes_", ())) > 2:
-            raise ValueError("monotonic_cst needs two classes, or a regressor.")
+            raise ValueError(
+                f"monotonic_cst needs two classes, and y has {len(self.classes_)}. "
+                "Leave it out, or fit a model for one class against the rest."
+            )
         return directions
 
     def _boost(self, samples, targets, weights, strata, loss, params, progress):
@@ -226,9 +231,16 @@ class GradientBoosting(
         """Compute the scores, of shape (n_samples, n_outputs)."""
         check_is_fitted(self)
         words = as_words(validate_boolean(self, X, reset=False))
-        scores = np.tile(self._baseline, (len(words), 1))
+        scores = np.tile(self._first_scores(), (len(words), 1))
         self._trees.add_scores(words, scores, self.n_jobs)
         return scores
+
+    def _first_scores(self):
+        """Return the scores without trees, one for each output."""
+        n_classes = len(self.classes_) if is_classifier(self) else 2
+        n_outputs = n_classes if n_classes > 2 else 1
+        require_shape(self._baseline, (n_outputs,), "the first scores")
+        return self._baseline
 
     def _formula(self):
         """Describe the model: each leaf is a conjunction, and equal ones are merged."""
@@ -238,9 +250,10 @@ class GradientBoosting(
                 "prediction, which exports do not write. Use loss='squared_error' for "
                 "the logarithm of y."
             )
-        n_outputs = len(self._baseline)
-        weights_of, intercepts = {}, self._baseline.copy()
-        for number, leaves in enumerate(self._trees.conjunctions()):
+        weights_of, intercepts = {}, self._first_scores().copy()
+        n_outputs = len(intercepts)
+        trees = self._trees.conjunctions(self.n_features_in_)
+        for number, leaves in enumerate(trees):
             for literals, value in leaves:
                 if not literals:
                     intercepts[number % n_outputs] += value

@@ -1,13 +1,9 @@
 """BooleanGradientBoostingClassifier: boosted trees for classes."""
 
-import numpy as np
-from scipy.special import expit, softmax
 from sklearn.base import ClassifierMixin
 
-from sklboolean._core.base import TableScoreMixin, restore_on_error
+from sklboolean._core.base import LogOddsMixin, TableScoreMixin, restore_on_error
 from sklboolean._core.bits import targets_of
-from sklboolean._core.calibration import predicted_codes
-from sklboolean._core.damage import labels_of
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
@@ -17,7 +13,7 @@ from sklboolean.boosting._tree_losses import LogisticLoss, SoftmaxLoss
 
 
 class BooleanGradientBoostingClassifier(
-    TableScoreMixin, ClassifierMixin, GradientBoosting
+    TableScoreMixin, LogOddsMixin, ClassifierMixin, GradientBoosting
 ):
     """Boosted small trees on Boolean features, which are a sum of conjunctions.
 
@@ -171,53 +167,3 @@ class BooleanGradientBoostingClassifier(
             loss = LogisticLoss() if n_classes == 2 else SoftmaxLoss(n_classes)
             self._boost(samples, codes, weights, codes, loss, params, progress)
         return self
-
-    def decision_function(self, X) -> np.ndarray:
-        """Compute the log-odds, or with more than two classes a score for each.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes the log-odds of the second. The softmax of more scores gives
-            the probabilities.
-        """
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict_proba(self, X) -> np.ndarray:
-        """Estimate the probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes), dtype float64
-        """
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            return np.hstack([expit(-scores), expit(scores)])
-        return softmax(scores, axis=1)
-
-    def predict(self, X) -> np.ndarray:
-        """Predict the label of each sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            The most probable class.
-        """
-        codes = predicted_codes(self._scores(X))
-        return labels_of(self.classes_, codes)

@@ -20,10 +20,11 @@ from heapq import heappop, heappush
 import numpy as np
 
 from sklboolean._core.parallel import each_slice
-from sklboolean.boosting._trees import LeafSums, add_leaf_values
+from sklboolean.boosting._trees import LeafSums, add_leaf_values, check_trees
 
 # Slopes and curvatures are rounded to whole numbers of so many binary digits at most.
 DIGITS = 30
+SMALLEST_EXPONENT = -1074  # of a float64
 # Leaves of fewer samples are summed before a second thread has started.
 MANY = 2**16
 
@@ -92,7 +93,7 @@ class Trees:
 
         each_slice(add, len(words), n_jobs, small=len(words) < MANY // 4, step=2**14)
 
-    def conjunctions(self):
+    def conjunctions(self, n_features):
         """List the conjunction of each leaf with its value, by tree.
 
         Returns
@@ -100,20 +101,21 @@ class Trees:
         leaves : list of n_trees lists of (literals, value)
             Literals are pairs of a feature and its value, in the order of the features.
         """
-        leaves, path = [], {}
-        for root in self.roots.tolist():
-            path, of_tree = {root: ()}, []
-            stack = [root]
-            while stack:
-                node = stack.pop()
-                literals, feature = path.pop(node), int(self.features[node])
-                if feature < 0:
-                    of_tree.append((tuple(sorted(literals)), float(self.values[node])))
+        arrays = self.features, self.children, self.values, self.roots
+        check_trees(*arrays, n_features)
+        features, children, values, roots = (array.tolist() for array in arrays)
+        leaves = []
+        for root in roots:
+            leaves_of_tree, open_nodes = [], [(root, ())]
+            while open_nodes:
+                node, literals = open_nodes.pop()
+                if features[node] < 0:
+                    leaves_of_tree.append((tuple(sorted(literals)), values[node]))
                     continue
-                for value, child in enumerate(self.children[node].tolist()):
-                    path[child] = (*literals, (feature, bool(value)))
-                    stack.append(child)
-            leaves.append(of_tree)
+                for value, child in enumerate(children[node]):
+                    literal = features[node], bool(value)
+                    open_nodes.append((child, (*literals, literal)))
+            leaves.append(leaves_of_tree)
         return leaves
 
 
@@ -216,7 +218,8 @@ class TreeGrower:
         units = []
         for column, numbers, n_kept in ((0, slopes, DIGITS), (1, curvatures, digits)):
             largest = float(np.abs(numbers).max(initial=0.0))
-            unit = np.ldexp(1.0, int(np.frexp(largest)[1]) - n_kept) if largest else 1.0
+            exponent = int(np.frexp(largest)[1]) if largest else n_kept
+            unit = np.ldexp(1.0, max(exponent - n_kept, SMALLEST_EXPONENT))
             np.rint(numbers / unit, out=derivatives[:, column], casting="unsafe")
             units.append(float(unit))
         self.sums.begin(

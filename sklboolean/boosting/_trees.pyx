@@ -8,7 +8,6 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memset
 
 from sklboolean._core._checks cimport require, sklb_all_below
-from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
 cdef extern from "tree_sums.h" nogil:
     ctypedef struct sklb_sum:
@@ -38,8 +37,6 @@ cdef extern from "tree_sums.h" nogil:
     int64_t sklb_part_members(const uint8_t *codes, int64_t n_blocks, int64_t block,
                               const uint8_t *is_true, int32_t *members, int64_t n,
                               int32_t *others)
-
-sklb_cpu_level = &cpu_level
 
 
 def extend_codes(const uint64_t[:, ::1] words, int64_t feature, uint16_t[::1] codes,
@@ -144,6 +141,24 @@ cdef class LeafSums:
         return n_true
 
 
+def check_trees(const int32_t[::1] features, const int32_t[:, ::1] children,
+                const double[::1] values, const int32_t[::1] roots, int64_t n_features):
+    """Require that walks through trees end in a leaf, and read features that exist."""
+    cdef Py_ssize_t node
+    cdef bint is_sound = True
+    cdef int64_t n_nodes = features.shape[0]
+    require(children.shape[0] == n_nodes and children.shape[1] == 2
+            and values.shape[0] == n_nodes
+            and (roots.shape[0] == 0 or sklb_all_below(&roots[0], roots.shape[0], n_nodes)),
+            "its trees do not fit each other")
+    for node in range(n_nodes):
+        if features[node] >= 0:
+            is_sound &= (features[node] < n_features
+                         and node < children[node, 0] < n_nodes
+                         and node < children[node, 1] < n_nodes)
+    require(is_sound, "a tree names features or nodes that do not exist")
+
+
 def add_leaf_values(const uint64_t[:, ::1] words, const int32_t[::1] features,
                     const int32_t[:, ::1] children, const double[::1] values,
                     const int32_t[::1] roots, double[:, ::1] scores):
@@ -152,18 +167,10 @@ def add_leaf_values(const uint64_t[:, ::1] words, const int32_t[::1] features,
     A node without a feature (-1) is a leaf. Children come after their parents.
     """
     cdef Py_ssize_t i, k, node, j
-    cdef bint is_sound = True
-    cdef int64_t n_nodes = features.shape[0], n_columns = scores.shape[1]
-    require(children.shape[0] == n_nodes and children.shape[1] == 2
-            and values.shape[0] == n_nodes and words.shape[0] == scores.shape[0]
-            and (roots.shape[0] == 0 or sklb_all_below(&roots[0], roots.shape[0], n_nodes)),
-            "its trees do not fit each other")
-    for node in range(n_nodes):
-        if features[node] >= 0:
-            is_sound &= (features[node] < 64 * words.shape[1]
-                         and node < children[node, 0] < n_nodes
-                         and node < children[node, 1] < n_nodes)
-    require(is_sound, "a tree names features or nodes that do not exist")
+    cdef int64_t n_columns = scores.shape[1]
+    check_trees(features, children, values, roots, 64 * words.shape[1])
+    require(words.shape[0] == scores.shape[0] and n_columns > 0,
+            "its trees have no scores to add to")
     with nogil:
         for i in range(words.shape[0]):
             for k in range(roots.shape[0]):

@@ -5,7 +5,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LogisticRegression
 
-from sklboolean._core.damage import labels_of
+from sklboolean._core.damage import labels_of, require
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import WeightedSum, class_labels, formula_of, mixed
 from sklboolean.boosting import BooleanGradientBoostingClassifier
@@ -36,6 +36,9 @@ class Pool(ExportMixin, BaseEstimator):
     def __sklearn_is_fitted__(self):
         return True
 
+    def __sklearn_clone__(self):
+        return self  # as scikit-learn's FrozenEstimator
+
     def fit(self, X, y) -> "Pool":
         """Do nothing: the models are fitted."""
         return self
@@ -49,13 +52,6 @@ class Pool(ExportMixin, BaseEstimator):
     def feature_names_in_(self):
         """The names of the Boolean features, where they have some."""
         return self.estimators[0].feature_names_in_
-
-    def _formula(self):
-        """Add up the models' formulas; None where a model has none."""
-        formulas = [formula_of(model) for model in self.estimators]
-        if not all(isinstance(formula, WeightedSum) for formula in formulas):
-            return None
-        return self._mixed(formulas)
 
 
 class RegressorPool(RegressorMixin, Pool):
@@ -77,7 +73,11 @@ class RegressorPool(RegressorMixin, Pool):
         predictions = [model.predict(X) for model in self.estimators]
         return self.intercept + self.weights @ np.array(predictions)
 
-    def _mixed(self, formulas):
+    def _formula(self):
+        """Add up the models' formulas; None where a model has none."""
+        formulas = [formula_of(model) for model in self.estimators]
+        if not all(isinstance(formula, WeightedSum) for formula in formulas):
+            return None
         mixes = [np.array([[weight]]) for weight in self.weights]
         return mixed(formulas, mixes, None, np.array([self.intercept]))
 
@@ -125,14 +125,16 @@ class ClassifierPool(ClassifierMixin, Pool):
         """Predict the most probable label of each sample."""
         return labels_of(self.classes_, self._logits(X).argmax(axis=1))
 
-    def _mixed(self, formulas):
+    def _formula(self):
+        """Add up the models' log-odds; None where the scores of a model are others."""
         n_classes = len(self.classes)
-        if any(formula.classes != class_labels(self) for formula in formulas):
-            return None
+        for model in self.estimators:
+            if not isinstance(model, LOG_ODDS) or len(model.classes_) < n_classes:
+                return None
         # The mean over the classes of a sample is 0.
         center = np.eye(n_classes) - 1 / n_classes if n_classes > 2 else np.eye(1)
-        factors = [w * f.slope for w, f in zip(self.weights, formulas, strict=True)]
-        mixes = [factor * center for factor in factors]
+        formulas = [formula_of(model) for model in self.estimators]
+        mixes = [weight * center for weight in self.weights]
         return mixed(formulas, mixes, class_labels(self), np.zeros(len(center)))
 
 
@@ -154,6 +156,7 @@ def pad(shares, known_classes, classes):
     """Add probabilities of 0 of the classes of which a model had no sample."""
     if len(known_classes) == len(classes):
         return shares
+    require(np.isin(known_classes, classes).all(), "a model of it has other classes")
     padded = np.zeros((len(shares), len(classes)))
     padded[:, np.searchsorted(classes, known_classes)] = shares
     return padded

@@ -1,17 +1,16 @@
 """A formula in the place of any fitted model: one that predicts nearly the same."""
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.metrics import accuracy_score, log_loss, r2_score
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from sklboolean._core.calibration import predicted_codes
-from sklboolean._core.damage import labels_of
+from sklboolean._core.base import LogOddsMixin
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import WeightedSum, class_labels, formula_of, mixed
 from sklboolean._core.validation import check_labelled, take_samples
@@ -22,7 +21,7 @@ from sklboolean.rules import ConjunctionRegressor
 LEAST_PROBABILITY = 1e-6
 
 
-class LogOddsClassifier(ClassifierMixin, ExportMixin, BaseEstimator):
+class LogOddsClassifier(LogOddsMixin, ClassifierMixin, ExportMixin, BaseEstimator):
     """A classifier whose log-odds fitted regressors predict; `distill` makes it.
 
     Parameters
@@ -43,6 +42,9 @@ class LogOddsClassifier(ClassifierMixin, ExportMixin, BaseEstimator):
     def __sklearn_is_fitted__(self):
         return True
 
+    def __sklearn_clone__(self):
+        return self  # as scikit-learn's FrozenEstimator
+
     def fit(self, X, y) -> "LogOddsClassifier":
         """Do nothing: the regressors are fitted."""
         return self
@@ -59,22 +61,6 @@ class LogOddsClassifier(ClassifierMixin, ExportMixin, BaseEstimator):
 
     def _scores(self, X):
         return np.column_stack([model.predict(X) for model in self.regressors])
-
-    def decision_function(self, X) -> np.ndarray:
-        """Compute the log-odds of the second class, or a score for each of more."""
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict_proba(self, X) -> np.ndarray:
-        """Estimate the probability of each class."""
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            return np.hstack([expit(-scores), expit(scores)])
-        return softmax(scores, axis=1)
-
-    def predict(self, X) -> np.ndarray:
-        """Predict the most probable label."""
-        return labels_of(self.classes_, predicted_codes(self._scores(X)))
 
     def _formula(self):
         formulas = [formula_of(model) for model in self.regressors]
@@ -196,7 +182,7 @@ def distill(
     if into is None:
         into = ConjunctionRegressor()
         into = into if hasattr(X, "tocsr") else make_pipeline(BooleanEncoder(), into)
-    if is_classifier(into) or not hasattr(into, "fit"):
+    if not hasattr(into, "fit") or is_classifier(into):
         raise ValueError(
             "into must be a regressor, or a pipeline that ends with one: it learns "
             f"log-odds, which are numbers; got {into!r}."
@@ -236,8 +222,10 @@ def _outputs(model, X):
             "example with CalibratedClassifierCV."
         )
     probabilities = np.maximum(model.predict_proba(X), LEAST_PROBABILITY)
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
     logs = np.log(probabilities)
-    weights = np.sqrt(1 - (probabilities**2).sum(axis=1).clip(max=1.0))
+    # Certain samples count, too: none has the weight 0.
+    weights = np.sqrt((probabilities * (1 - probabilities)).sum(axis=1))
     if logs.shape[1] == 2:
         return logs[:, [1]] - logs[:, [0]], weights
     return logs - logs.mean(axis=1, keepdims=True), weights
@@ -248,7 +236,10 @@ def _fit(into, X, targets, weights, model):
     steps, last, bits = [], into, X
     if isinstance(into, Pipeline):
         steps, last = clone(into[:-1]).steps, into[-1]
-        bits = Pipeline(steps).fit_transform(X, targets[:, 0])
+        with warnings.catch_warnings():
+            # The split may have made a column constant.
+            warnings.filterwarnings("ignore", ".* the same value in all samples")
+            bits = Pipeline(steps).fit_transform(X, targets[:, 0])
     regressors = []
     for target in targets.T:
         regressor = clone(last)

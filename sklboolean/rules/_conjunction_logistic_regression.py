@@ -1,13 +1,11 @@
 """ConjunctionLogisticRegression: L1 logistic regression over all conjunctions."""
 
 import numpy as np
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 
-from sklboolean._core.base import TableScoreMixin, restore_on_error
+from sklboolean._core.base import LogOddsMixin, TableScoreMixin, restore_on_error
 from sklboolean._core.bits import as_words, targets_of
-from sklboolean._core.calibration import predicted_codes
-from sklboolean._core.damage import labels_of
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.formulas import python_value
 from sklboolean._core.labels import encode_classes
@@ -23,7 +21,9 @@ CLASSIFICATION_CS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 @old_parameters(**OLD_PARAMETERS)
-class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, ConjunctionModel):
+class ConjunctionLogisticRegression(
+    TableScoreMixin, LogOddsMixin, ClassifierMixin, ConjunctionModel
+):
     """Logistic regression over all conjunctions, with an L1 penalty.
 
     The log-odds of a sample are an intercept plus a weight for each conjunction that it
@@ -236,73 +236,6 @@ class ConjunctionLogisticRegression(TableScoreMixin, ClassifierMixin, Conjunctio
             signs = 2 * targets[:, 0] - 1
             return np.logaddexp(0, -signs * scores[:, 0])
         return -(log_softmax(scores, axis=1) * targets).sum(axis=1)
-
-    def decision_function(self, X) -> np.ndarray:
-        """Compute the log-odds, or with more than two classes a score for each.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes the log-odds of the second. The softmax of more scores gives
-            the probabilities.
-        """
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict_proba(self, X) -> np.ndarray:
-        """Estimate the probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes), dtype float64
-        """
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            return np.hstack([expit(-scores), expit(scores)])
-        return softmax(scores, axis=1)
-
-    def predict_log_proba(self, X) -> np.ndarray:
-        """Compute the logarithm of ``predict_proba``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes), dtype float64
-        """
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            return -np.logaddexp(0, np.hstack([scores, -scores]))
-        return log_softmax(scores, axis=1)
-
-    def predict(self, X) -> np.ndarray:
-        """Predict the label of each sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            The most probable class.
-        """
-        codes = predicted_codes(self._scores(X))
-        return labels_of(self.classes_, codes)
 
     def _labels(self):
         if len(self._state.coefficients) == 1:

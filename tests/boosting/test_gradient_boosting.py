@@ -226,7 +226,7 @@ def test_losses_of_numbers_have_their_meaning():
 
 def test_huge_and_constant_targets_stay_finite():
     X, y = samples()
-    for targets in (np.full(len(y), 3.0), y * 1e100, y * 1e-300):
+    for targets in (np.full(len(y), 3.0), y * 1e100, y * 1e-300, y * 1e-320):
         model = BooleanGradientBoostingRegressor(**PLAIN).fit(X, targets)
         assert np.isfinite(model.predict(X)).all()
     with pytest.raises(ValueError, match="y must be between -1e"):
@@ -234,6 +234,37 @@ def test_huge_and_constant_targets_stay_finite():
     counts = np.where(X[:, 0] == 1, 1e9, 0.0)
     model = BooleanGradientBoostingRegressor("poisson", **PLAIN).fit(X, counts)
     assert np.isfinite(model.predict(X)).all()
+
+
+def test_flat_losses_move_no_score():
+    # All samples with weight are of one class. Its probability becomes 1, so that the
+    # slopes and the curvatures are 0, and so is what is added to them.
+    X, y = samples()
+    model = BooleanGradientBoostingClassifier(
+        1.0, l2_regularization=0.0, max_iter=200, n_iter_no_change=None, random_state=0
+    )
+    with pytest.warns(UserWarning, match="weight"):
+        model.fit(X, y, sample_weight=y)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert (model.predict_proba(X)[:, 1] == 1).all()
+
+
+def test_defaults_learn_two_and_more_classes():
+    for n_classes in (2, 4):
+        X, y = samples(900, n_classes=n_classes)
+        model = BooleanGradientBoostingClassifier(random_state=0).fit(X[:600], y[:600])
+        shares = np.bincount(y[:600]) / 600
+        of_shares = log_loss(y[600:], np.tile(shares, (300, 1)))
+        assert log_loss(y[600:], model.predict_proba(X[600:])) < 0.8 * of_shares
+        np.testing.assert_allclose(
+            model.predict_log_proba(X), np.log(model.predict_proba(X)), atol=1e-9
+        )
+
+
+def test_several_classes_have_no_directions():
+    X, y = samples(n_classes=3)
+    with pytest.raises(ValueError, match="two classes, and y has 3"):
+        BooleanGradientBoostingClassifier(monotonic_cst=[1] * 8).fit(X, y)
 
 
 @pytest.mark.parametrize(

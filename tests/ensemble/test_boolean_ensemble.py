@@ -22,6 +22,7 @@ from sklboolean import (
     BooleanEnsembleRegressor,
     BooleanGaussianProcessClassifier,
     BooleanGradientBoostingClassifier,
+    BoostByMajority,
     ConjunctionLogisticRegression,
 )
 from sklboolean.ensemble import _boolean_ensemble as of_classes
@@ -231,6 +232,31 @@ def test_an_ensemble_of_formulas_is_a_formula(n_classes):
     assert explain(model, X[:2])[0].kind == "weights"
     least = counterfactuals(model, X[:1])
     assert (model.predict(least.values) != model.predict(X[:1])).all()
+
+
+@pytest.mark.parametrize(
+    "member", [BoostByMajority(n_estimators=5), AveragedPerceptron()]
+)
+def test_scores_that_are_no_log_odds_give_no_formula(member):
+    # Votes are divided by their number, and a perceptron's slope is that of others.
+    X, y = frame(60)
+    model = BooleanEnsembleClassifier([("a", member)], random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="is no formula"):
+        model.to_sql()
+
+
+@pytest.mark.slow
+def test_the_default_of_many_samples_is_written_in_sql():
+    X, y = frame(of_classes.MOST_FOR_PROCESS + 100)
+    model = BooleanEnsembleClassifier(random_state=0).fit(X, y)
+    assert len(model.estimators_) == 6
+    with sqlite3.connect(":memory:") as database:
+        X.to_sql("t", database, index=False)
+        columns = database.execute(f"SELECT {model.to_sql(output='all')} FROM t AS f")
+        found = columns.fetchall()
+    assert [row[0] for row in found] == model.predict(X).tolist()
+    probabilities = np.array([row[-2:] for row in found])
+    np.testing.assert_allclose(probabilities, model.predict_proba(X), atol=1e-12)
 
 
 def test_members_follow_the_number_of_samples(monkeypatch):

@@ -8,10 +8,11 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.metrics import accuracy_score, log_loss
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
+from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import (
     BooleanEncoder,
@@ -93,6 +94,19 @@ def test_a_regressor_is_distilled_into_a_regressor():
     assert distillation.agreement is None
     assert min(distillation.losses["R2"]) > 0.9
     assert "R2 of the predictions" in str(distillation)
+
+
+def test_a_model_that_is_always_certain_is_distilled():
+    tree = DecisionTreeClassifier().fit(BITS, LABELS)
+    assert set(tree.predict_proba(BITS).ravel()) == {0.0, 1.0}
+    distillation = distill(tree, BITS, LABELS, into=ConjunctionRegressor(C=1e3))
+    assert distillation.agreement == 1.0
+
+
+def test_a_stand_in_stays_fitted_where_it_is_cloned():
+    model = BernoulliNB().fit(BITS, LABELS)
+    stand_in = distill(model, BITS, into=Ridge(1e-9), random_state=0).model
+    assert cross_val_score(stand_in, BITS, LABELS, cv=2).mean() > 0.8
 
 
 def test_mistakes_are_named():
