@@ -87,11 +87,13 @@ def _fill_block(words, first, n_features):
     for feature in range(first, n_features):
         is_present = np.zeros(2 * patterns.shape[1], dtype=np.uint8)
         extend_codes(words, feature, codes, is_present)
-        kept = np.flatnonzero(is_present)
-        if len(kept) > MOST_CODES:
+        codes_present = np.flatnonzero(is_present)
+        if len(codes_present) > MOST_CODES:
             codes >>= 1
             break
-        patterns = np.vstack([patterns[:, kept >> 1], (kept & 1).astype(bool)])
+        patterns = np.vstack(
+            [patterns[:, codes_present >> 1], (codes_present & 1).astype(bool)]
+        )
         number = np.cumsum(is_present, dtype=np.uint16) - np.uint16(1)
         codes = number[codes]
     return codes.astype(np.uint8), patterns

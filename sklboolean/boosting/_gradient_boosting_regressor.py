@@ -61,7 +61,7 @@ default="squared_error"
     n_jobs : int or None, default=None
         Number of threads. The result does not depend on it.
     verbose : int, default=0
-        1 prints a line for each round.
+        1 prints a line for every 50 rounds, 2 for each.
 
     Attributes
     ----------

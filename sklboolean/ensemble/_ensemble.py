@@ -72,12 +72,12 @@ def take(X, samples):
 
 def without(X, is_left_out):
     """Set some columns of a sparse Boolean matrix to 0; their names stay."""
-    left = X.copy()
-    left.data = np.where(is_left_out[left.indices], 0, left.data).astype(X.dtype)
-    left.eliminate_zeros()
+    coarse = X.copy()
+    coarse.data = np.where(is_left_out[coarse.indices], 0, coarse.data).astype(X.dtype)
+    coarse.eliminate_zeros()
     if isinstance(X, NamedCsr):
-        left.feature_names = X.feature_names
-    return left
+        coarse.feature_names = X.feature_names
+    return coarse
 
 
 def fit_member(model, X, targets, weights, folds, seed, outputs):

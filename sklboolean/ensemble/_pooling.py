@@ -121,15 +121,17 @@ def prediction_weights(predictions, targets, sample_weight, prior):
     prior = prior / prior.sum()
     means = np.average(predictions, axis=1, weights=sample_weight)
     mean = np.average(targets, weights=sample_weight)
-    parts, rest = predictions - means[:, None], targets - mean
-    size = np.average((rest - parts) ** 2, axis=1, weights=sample_weight).min()
+    centered, centered_targets = predictions - means[:, None], targets - mean
+    size = np.average(
+        (centered_targets - centered) ** 2, axis=1, weights=sample_weight
+    ).min()
     # Where a model makes no error, any unit will do.
-    unit = size or np.average(rest**2, weights=sample_weight) or 1.0
+    unit = size or np.average(centered_targets**2, weights=sample_weight) or 1.0
 
     def objective(logs):
         weights = np.exp(logs)
-        errors = rest - weights @ parts
-        slopes = -(parts @ (sample_weight * errors)) / unit
+        errors = centered_targets - weights @ centered
+        slopes = -(centered @ (sample_weight * errors)) / unit
         value = sample_weight @ errors**2 / (2 * unit)
         value += STRENGTH * (weights - prior * logs).sum()
         return value, weights * slopes + STRENGTH * (weights - prior)

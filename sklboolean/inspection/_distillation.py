@@ -200,7 +200,7 @@ def distill(
     of_train = None if weights is None else weights[train]
     stand_in = _fit(into, take_samples(X, train), targets[train], of_train, model)
     X_test = take_samples(X, test)
-    found, _ = _outputs(stand_in, X_test)
+    stand_in_outputs, _ = _outputs(stand_in, X_test)
     labels = None if y is None else np.asarray(y)[test]
     agreement = None
     if is_classifier(model):
@@ -208,7 +208,7 @@ def distill(
         agreement = float(np.mean(same))
     return Distillation(
         stand_in, {} if y is None else _losses(model, stand_in, X_test, labels),
-        float(r2_score(targets[test], found)), agreement, len(test),
+        float(r2_score(targets[test], stand_in_outputs)), agreement, len(test),
     )  # fmt: skip
 
 
@@ -244,8 +244,8 @@ def _fit(into, X, targets, weights, model):
     for target in targets.T:
         regressor = clone(last)
         takes_weights = weights is not None and has_fit_parameter(last, "sample_weight")
-        given = {"sample_weight": weights} if takes_weights else {}
-        regressors.append(regressor.fit(bits, target, **given))
+        options = {"sample_weight": weights} if takes_weights else {}
+        regressors.append(regressor.fit(bits, target, **options))
     student = regressors[0]
     if is_classifier(model):
         student = LogOddsClassifier(regressors, np.asarray(model.classes_))
@@ -254,13 +254,16 @@ def _fit(into, X, targets, weights, model):
 
 def _losses(model, stand_in, X, y):
     """Compute the losses of both models on labelled samples."""
-    both = model, stand_in
+    models = model, stand_in
     if not is_classifier(model):
-        return {"R2": tuple(float(r2_score(y, each.predict(X))) for each in both)}
+        return {"R2": tuple(float(r2_score(y, fitted.predict(X))) for fitted in models)}
     classes = model.classes_
     return {
         "log-loss": tuple(
-            float(log_loss(y, each.predict_proba(X), labels=classes)) for each in both
+            float(log_loss(y, fitted.predict_proba(X), labels=classes))
+            for fitted in models
         ),
-        "accuracy": tuple(float(accuracy_score(y, each.predict(X))) for each in both),
+        "accuracy": tuple(
+            float(accuracy_score(y, fitted.predict(X))) for fitted in models
+        ),
     }

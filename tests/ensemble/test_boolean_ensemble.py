@@ -234,6 +234,7 @@ def test_an_ensemble_of_formulas_is_a_formula(n_classes):
     assert (model.predict(least.values) != model.predict(X[:1])).all()
 
 
+@pytest.mark.filterwarnings("ignore:The first hypothesis alone")
 @pytest.mark.parametrize(
     "member", [BoostByMajority(n_estimators=5), AveragedPerceptron()]
 )
