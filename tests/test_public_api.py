@@ -418,7 +418,7 @@ ALLOWED = {
     "datasets": (),
     "io": ("_core",),
     "inspection": ("_core", *BASIC, "active_learning", "ensemble", "rules"),
-    "onnx": ("_core.formula", *BASIC, "rules"),
+    "onnx": ("_core.formula", *BASIC, "ensemble", "inspection", "rules"),
 }
 
 

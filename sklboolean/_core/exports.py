@@ -31,7 +31,9 @@ class ExportMixin:
             raise ValueError(
                 f"This {type(self).__name__} is not made of conjunctions, so it cannot "
                 "be written. A booster can if it boosts stumps, its default, and a "
-                "ConsistentHalfspace with solver='linprog'."
+                "ConsistentHalfspace with solver='linprog'. For others "
+                "sklboolean.inspection.distill fits a formula that predicts nearly "
+                "the same."
             )
         # Some lists of rules have more rules than their labels need.
         is_label = isinstance(output, str) and output == "label"

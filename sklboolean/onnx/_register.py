@@ -1,12 +1,16 @@
 """Registration of the converters with skl2onnx."""
 
 from sklboolean.boosting import (
+    BooleanGradientBoostingClassifier,
+    BooleanGradientBoostingRegressor,
     BooleanStump,
     BoostByMajority,
     ConjunctionStump,
     FilteringBoostByMajority,
 )
 from sklboolean.concepts import ConjunctionClassifier
+from sklboolean.ensemble._pool import ClassifierPool, RegressorPool
+from sklboolean.inspection._distillation import LogOddsClassifier
 from sklboolean.linear_model import AveragedPerceptron, ConsistentHalfspace, Winnow
 from sklboolean.onnx import _converters as converters
 from sklboolean.preprocessing import BooleanEncoder, ConjunctionFeatures
@@ -19,10 +23,14 @@ from sklboolean.rules import (
 )
 
 CLASSIFIERS = (
-    AveragedPerceptron, BooleanStump, BoostByMajority, ConjunctionClassifier,
+    AveragedPerceptron, BooleanGradientBoostingClassifier, BooleanStump,
+    BoostByMajority, ClassifierPool, ConjunctionClassifier,
     ConjunctionLogisticRegression, ConjunctionStump, ConsistentHalfspace,
-    FilteringBoostByMajority, OptimalRuleSet, RuleClassifier, ScorecardClassifier,
-    Winnow,
+    FilteringBoostByMajority, LogOddsClassifier, OptimalRuleSet, RuleClassifier,
+    ScorecardClassifier, Winnow,
+)  # fmt: skip
+REGRESSORS = (
+    BooleanGradientBoostingRegressor, ConjunctionRegressor, RegressorPool,
 )  # fmt: skip
 CLASSIFIER_OPTIONS = {
     "zipmap": [True, False, "columns"],
@@ -48,9 +56,12 @@ def register_converters():
     There are converters for `AveragedPerceptron`, `Winnow` and `ConsistentHalfspace`,
     `RuleClassifier`, `OptimalRuleSet`, `ScorecardClassifier` and
     `ConjunctionClassifier`,
-    `ConjunctionLogisticRegression` and `ConjunctionRegressor`, `BooleanStump` and
-    `ConjunctionStump`, `BoostByMajority` and `FilteringBoostByMajority` of these
-    stumps, `BooleanEncoder`, and `ConjunctionFeatures`.
+    `ConjunctionLogisticRegression` and `ConjunctionRegressor`,
+    `BooleanGradientBoostingClassifier` and `BooleanGradientBoostingRegressor`,
+    `BooleanStump` and `ConjunctionStump`, `BoostByMajority` and
+    `FilteringBoostByMajority` of these stumps, `BooleanEncoder`, and
+    `ConjunctionFeatures`. An ensemble of formulas is converted by its ``pipeline_``,
+    and what `inspection.distill` fits as any pipeline.
 
     The graph computes with float64 inside. Its outputs are those that skl2onnx gives
     any classifier: the labels, and the probabilities as float32, or as float64 for an
@@ -80,9 +91,8 @@ def register_converters():
     for classifier in CLASSIFIERS:
         functions = converters.classifier_shapes, converters.convert_classifier
         register(classifier, *functions, options=CLASSIFIER_OPTIONS)
-    register(
-        ConjunctionRegressor, converters.regressor_shapes, converters.convert_regressor
-    )
+    for regressor in REGRESSORS:
+        register(regressor, converters.regressor_shapes, converters.convert_regressor)
     register(BooleanEncoder, converters.transformer_shapes, converters.convert_encoder)
     register(
         ConjunctionFeatures, converters.transformer_shapes, converters.convert_features

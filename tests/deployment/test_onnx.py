@@ -11,6 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklboolean import (
     AveragedPerceptron,
     BooleanEncoder,
+    BooleanEnsembleClassifier,
+    BooleanEnsembleRegressor,
+    BooleanGradientBoostingClassifier,
+    BooleanGradientBoostingRegressor,
     BooleanStump,
     BoostByMajority,
     ConjunctionClassifier,
@@ -25,6 +29,7 @@ from sklboolean import (
     Winnow,
 )
 from sklboolean.boosting import BoostingSchedule
+from sklboolean.inspection import distill
 
 skl2onnx = pytest.importorskip("skl2onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -33,6 +38,7 @@ pytest.importorskip("sklboolean.onnx")
 
 CLASSIFIERS = [
     AveragedPerceptron(random_state=0),
+    BooleanGradientBoostingClassifier(max_iter=5, random_state=0),
     AveragedPerceptron(multi_class="joint", random_state=0),
     BooleanStump(),
     BoostByMajority(
@@ -405,3 +411,32 @@ def test_dates_are_refused_in_words():
     encoder = BooleanEncoder(n_bins=3).fit(X)
     with pytest.raises(NotImplementedError, match="'when' of X holds dates without"):
         skl2onnx.to_onnx(encoder, np.zeros((1, 1)))
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_ensembles_of_formulas_and_stand_ins(n_classes):
+    X, y = make_samples(n_classes)
+    X = X.astype(np.float64)
+    members = [
+        ("linear", LogisticRegression()),
+        ("trees", BooleanGradientBoostingClassifier(max_iter=5)),
+    ]
+    ensemble = BooleanEnsembleClassifier(members, random_state=0).fit(X, y)
+    stand_in = distill(ensemble, X, into=ConjunctionRegressor(C=1.0)).model
+    for model in (ensemble.pipeline_, stand_in):
+        graph = skl2onnx.to_onnx(model, X, options={"zipmap": False})
+        session = onnxruntime.InferenceSession(
+            graph.SerializeToString(), providers=["CPUExecutionProvider"]
+        )
+        assert_same(model, X, session.run(None, {"X": X}), 1e-9)
+
+
+def test_ensembles_of_regressors():
+    X, y = make_samples(4)
+    X = X.astype(np.float64)
+    trees = BooleanGradientBoostingRegressor(max_iter=5, random_state=0)
+    members = [("trees", trees), ("conjunctions", ConjunctionRegressor(C=1.0))]
+    ensemble = BooleanEnsembleRegressor(members, random_state=0).fit(X, y)
+    for model in (trees.fit(X, y), ensemble.pipeline_):
+        [found] = run(model, X)
+        np.testing.assert_allclose(found.ravel(), model.predict(X), rtol=1e-9)
