@@ -1,11 +1,33 @@
 """Which columns of the user's data the features of a pipeline come from."""
 
 from operator import methodcaller
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
+
+
+class Source(NamedTuple):
+    """What a feature says of the user's data.
+
+    Parameters
+    ----------
+    column : int
+        Number of the column.
+    fitted : fitted column of an encoder, or None
+        None: the feature is the column.
+    condition : int
+        Number of the condition of ``fitted``.
+    start : int or None
+        Number of the column of dates from which the days are counted.
+    """
+
+    column: int
+    fitted: object = None
+    condition: int = 0
+    start: int | None = None
 
 
 def column_sources(transformer, fitted_columns=methodcaller("_formula")):
@@ -20,16 +42,14 @@ def column_sources(transformer, fitted_columns=methodcaller("_formula")):
 
     Returns
     -------
-    sources : list of (int, fitted column or None, int), or None
-        For each feature the number of its column, the fitted column and the number of
-        the condition; None for the fitted column of one that is passed. None for other
-        transformers.
+    sources : list of Source, or None
+        One for each feature. None for other transformers.
     """
     if isinstance(transformer, Pipeline) and len(transformer) == 1:
         transformer = transformer[0]
     if hasattr(transformer, "feature_groups_"):
         return [
-            (number, fitted, k)
+            Source(number, fitted, k, getattr(fitted, "start", None))
             for number, fitted in enumerate(fitted_columns(transformer))
             for k in range(fitted.n_conditions)
         ]
@@ -46,10 +66,13 @@ def column_sources(transformer, fitted_columns=methodcaller("_formula")):
         else:
             numbers = np.atleast_1d(np.arange(transformer.n_features_in_)[columns])
         if isinstance(part, FunctionTransformer) and part.func is None:
-            of_part = [(j, None, 0) for j in range(len(numbers))]
+            of_part = map(Source, range(len(numbers)))
         else:
             of_part = column_sources(part, fitted_columns)
         if of_part is None:
             return None
-        sources += [(int(numbers[j]), fitted, k) for j, fitted, k in of_part]
+        for source in of_part:
+            start = None if source.start is None else int(numbers[source.start])
+            column = int(numbers[source.column])
+            sources.append(source._replace(column=column, start=start))
     return sources

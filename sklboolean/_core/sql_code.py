@@ -16,13 +16,13 @@
 # PostgreSQL reads all of them as exact types, hence the casts.
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import methodcaller
 
 import numpy as np
 
-from sklboolean._core.column_sources import column_sources
+from sklboolean._core.column_sources import Source, column_sources
 from sklboolean._core.formula import FirstRule
 from sklboolean._core.formulas import (
     UNWRITABLE,
@@ -61,8 +61,8 @@ class Dialect:
         Whether names that differ only in case are different.
     longest_name : int or None
         Number of bytes of a name that are read.
-    renamed : dict
-        Columns that the table calls by another name than the encoder.
+    start : str or None
+        The column of dates from which those of a condition are measured.
     """
 
     name: str | None
@@ -73,7 +73,7 @@ class Dialect:
     text_type: str | None = None
     has_case: bool = False
     longest_name: int | None = None
-    renamed: dict = field(default_factory=dict)
+    start: str | None = None
 
     @classmethod
     def of(cls, name):
@@ -92,8 +92,8 @@ class Dialect:
         return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
 
     def column(self, name):
-        """Write a column of the table by the name that the encoder has for it."""
-        return f"f.{self.quoted(str(self.renamed.get(name, name)))}"
+        """Write a column of the table."""
+        return f"f.{self.quoted(name)}"
 
     def value(self, label):
         """Write a class label or a level as a literal."""
@@ -245,14 +245,12 @@ class SqlFeatures:
                 f"{len(self._names)} names of columns are given, but the encoder reads "
                 f"{encoder.n_features_in_}. Give a name for each column."
             )
-        pairs = {(fitted.name, c) for c, fitted, _ in self._sources if fitted}
-        renamed = {name: self._name(column) for name, column in pairs}
-        # Encoders of arrays number their columns: no name, if two have the same.
-        renamed = renamed if len(renamed) == len(pairs) else {}
-        self.dialect = replace(self.dialect, renamed=renamed)
 
     def _source(self, feature):
-        return (feature, None, 0) if self._sources is None else self._sources[feature]
+        return Source(feature) if self._sources is None else self._sources[feature]
+
+    def _column(self, column):
+        return self.dialect.column(self._name(column))
 
     def _name(self, column):
         if self._names is None:
@@ -262,7 +260,9 @@ class SqlFeatures:
 
     def check(self, terms):
         """Raise a ValueError unless the columns that terms read can be told apart."""
-        used = {self._source(feature)[0] for term in terms for feature, _ in term}
+        sources = [self._source(feature) for term in terms for feature, _ in term]
+        used = {source.column for source in sources}
+        used |= {source.start for source in sources} - {None}
         if self._names is None:
             return
         check_unique([[(column, True) for column in sorted(used)]], self._names)
@@ -271,9 +271,9 @@ class SqlFeatures:
 
     def number(self, feature):
         """Write a feature that is a number; None for a condition or a bit."""
-        column, fitted, _ = self._source(feature)
-        if fitted is None and self.binarize is None:
-            return f"f.{self.dialect.quoted(self._name(column))}"
+        source = self._source(feature)
+        if source.fitted is None and self.binarize is None:
+            return self._column(source.column)
         return None
 
     def conjunction(self, literals):
@@ -281,10 +281,12 @@ class SqlFeatures:
         return " AND ".join(self._literal(*pair) for pair in literals) or "1 = 1"
 
     def _literal(self, feature, value):
-        column, fitted, k = self._source(feature)
-        code = f"f.{self.dialect.quoted(self._name(column))}"
+        column, fitted, k, start = self._source(feature)
+        code, dialect = self._column(column), self.dialect
         if fitted is not None:
-            condition = fitted.sql(k, code, self.dialect)
+            if start is not None:
+                dialect = replace(dialect, start=self._column(start))
+            condition = fitted.sql(k, code, dialect)
             return condition if value else f"({condition}) IS NOT TRUE"
         if self.binarize is None:
             return f"{self.dialect.as_integer(code)} = {int(value)}"

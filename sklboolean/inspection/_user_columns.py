@@ -75,7 +75,7 @@ class UserColumns:
         elif sources is not None:
             columns = feature_names_of(transformers)
             owners = np.array([number for number, *_ in sources], dtype=np.intp)
-            by_column = {number: fitted for number, fitted, _ in sources}
+            by_column = {source.column: source.fitted for source in sources}
         else:
             names = formula.columns.names if names is None else names
             columns, owners = check_names(names, n_features), np.arange(n_features)
@@ -137,5 +137,5 @@ def sources_by_column(transformers):
     """List the `column_sources`; None if a column is encoded twice, or not by us."""
     sources = column_sources(transformers)
     # A second source of a column has a condition of number 0, too.
-    conditions = {(number, k) for number, _, k in sources or ()}
+    conditions = {(s.column, s.condition) for s in sources or ()}
     return sources if len(conditions) == len(sources or ()) else None

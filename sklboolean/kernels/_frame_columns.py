@@ -21,6 +21,9 @@ INTEGER_BITS = 62
 class Levels:
     """The level of each sample in each column.
 
+    A level is a pattern of the features of one column that occurs in the samples. A
+    column of k thresholds has at most k + 1 levels.
+
     Attributes
     ----------
     codes : ndarray of shape (n_columns, n_samples), uint16
@@ -48,10 +51,6 @@ class Levels:
 
 
 @dataclass(frozen=True)
-# A level is a pattern of the features of one column that occurs in the samples. codes,
-# uint16 of shape (n_columns, n_samples), number the levels; patterns[j], bool of shape
-# (n_levels, n_features of j), say what they are. A column of k thresholds has k + 1
-# levels, however many samples there are.
 class FrameColumns:
     """The features of each column, and which of them are thresholds.
 
@@ -80,12 +79,14 @@ class FrameColumns:
         features = np.split(order, np.cumsum(np.bincount(groups))[:-1])
         return cls(features, [is_threshold[f] for f in features])
 
-    def levels(self, bits):
+    def levels(self, bits, labels=None):
         """Number the levels of samples in each column.
 
         Parameters
         ----------
         bits : ndarray of shape (n_samples, n_features), uint8
+        labels : list of str or None
+            Names of the columns in messages. None: their numbers.
 
         Returns
         -------
@@ -95,10 +96,11 @@ class FrameColumns:
         codes = np.zeros((len(self.features), len(bits)), dtype=np.uint16)
         if len(bits) == 1:  # as a service asks; there is nothing to sort
             return Levels(codes, [bits[:, features] > 0 for features in self.features])
-        patterns = []
-        for features, column_codes in zip(self.features, codes, strict=True):
+        patterns, labels = [], labels or range(len(codes))
+        columns = zip(self.features, codes, labels, strict=True)
+        for features, column_codes, label in columns:
             require_below(features, bits.shape[1], "a column")
-            distinct, column_codes[:] = distinct_patterns(bits[:, features])
+            distinct, column_codes[:] = distinct_patterns(bits[:, features], label)
             patterns.append(distinct)
         return Levels(codes, patterns)
 
@@ -164,7 +166,7 @@ class Frame:
         groups, labels = frame_groups(feature_groups, names, bits)
         is_threshold = find_thresholds(groups, names, bits)
         columns = FrameColumns.of(groups, is_threshold)
-        levels = columns.levels(bits)
+        levels = columns.levels(bits, labels)
         varies = np.array(
             [len(patterns) > 1 for patterns in levels.patterns], dtype=bool
         )
@@ -182,7 +184,7 @@ class Frame:
         return (values / np.bincount(self.groups))[self.groups]
 
 
-def distinct_patterns(bits):
+def distinct_patterns(bits, label):
     """Find the distinct rows, sorted, and the number of each row among them.
 
     Raises
@@ -200,9 +202,9 @@ def distinct_patterns(bits):
         patterns = patterns.astype(bool)
     if len(patterns) > MOST_LEVELS:
         raise ValueError(
-            f"A column of {n_features} features has {len(patterns)} levels in these "
-            f"samples; at most {MOST_LEVELS} are possible. Split it with "
-            "feature_groups, or encode it in fewer bins."
+            f"Column {label!r} of {n_features} features has {len(patterns)} levels in "
+            f"these samples; at most {MOST_LEVELS} are possible. Encode it with fewer "
+            "bins or max_categories, or split it with feature_groups."
         )
     return patterns, codes.ravel()
 

@@ -36,7 +36,12 @@ from sklboolean._core.packed_partitions import (
     run_on_workers,
     split_samples,
 )
-from sklboolean._core.parameters import check_choice, check_integer, check_real
+from sklboolean._core.parameters import (
+    check_choice,
+    check_integer,
+    check_real,
+    is_auto,
+)
 from sklboolean._core.partitions import (
     TableSchema,
     has_no_weight,
@@ -519,7 +524,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         return {name_text(k): v for k, v in given.items()} if is_by_name else given
 
     def _check_params(self):
-        if self.n_bins != "auto":
+        if not is_auto(self.n_bins, "n_bins"):
             check_integer(self.n_bins, "n_bins", 2)
         check_choice(self.strategy, "strategy", ("quantile", "tree", "monotone"))
         check_choice(self.complement, "complement", (False, True))
@@ -536,7 +541,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
             check_integer(self.max_categories, "max_categories", 1)
         if isinstance(self.min_frequency, Integral):
             check_integer(self.min_frequency, "min_frequency", 1)
-        elif self.min_frequency not in (None, "auto"):
+        elif not (
+            self.min_frequency is None or is_auto(self.min_frequency, "min_frequency")
+        ):
             check_real(self.min_frequency, "min_frequency", 0.0, strict=True)
             if self.min_frequency >= 1:
                 raise ValueError(
@@ -666,7 +673,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
 
     def _values_of_one(self, X):
         """List the values of a frame or array of one row; None for other data."""
-        is_array = type(X) is np.ndarray and not hasattr(self, "feature_names_in_")
+        # Nanoseconds would become numbers.
+        is_array = type(X) is np.ndarray and X.dtype.kind not in "mM"
+        is_array = is_array and not hasattr(self, "feature_names_in_")
         if is_array and X.shape == (1, self.n_features_in_):
             return X[0].tolist()
         return row_of(X) if has_fitted_names(self, X) and len(X) == 1 else None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 
 import numpy as np
-from sklearn.utils.validation import check_consistent_length
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from sklboolean._core.labels import (
     comparable_labels,
@@ -437,7 +437,7 @@ def check_target(y, n_samples, strategy):
             "Pass the labels, or set strategy='quantile'."
         )
     check_labelled(y)
-    y = plain_labels(y)
+    y = column_or_1d(plain_labels(y))
     is_class = target_type(y) in ("binary", "multiclass")
     dtype = None if is_class else np.float64
     y = check_array_strict(y, "y", ensure_2d=False, dtype=dtype)
@@ -463,6 +463,7 @@ def list_of_labels(y, n_samples):
     try:
         check_labelled(y)
         labels = np.asarray(y)
+        labels = labels[:, 0] if labels.shape[1:] == (1,) else labels
         is_class = labels.ndim == 1 and target_type(labels) in ("binary", "multiclass")
         is_class = is_class and len(distinct_labels(labels)) <= MOST_CLASSES
     except (TypeError, ValueError):

@@ -3,6 +3,7 @@
 import re
 
 from sklboolean._core.validation import warn_user
+from sklboolean.preprocessing._derived_columns import TagsColumn
 from sklboolean.preprocessing._encoded_columns import UnknownColumn, levels_alike
 from sklboolean.preprocessing._thresholds import MIN_SAMPLES_LEAF
 
@@ -15,6 +16,13 @@ WRITTEN_TYPES = (
     (NUMBER, 11, "numbers", "to_numeric"),
 )
 MANY_LEVELS, MOST_NAMED = 400, 20
+LEFT_OUT = {
+    UnknownColumn: f"no level has {MIN_SAMPLES_LEAF} samples, so identifiers and free "
+    "text are left out. Turn text into words, for example by CountVectorizer, or set "
+    "kinds to 'category' to keep all levels.",
+    TagsColumn: "all tags are rare, so they are left out. Set min_frequency=1 to keep "
+    "them.",
+}
 
 
 def check_features(names, summaries, strategy):
@@ -22,8 +30,9 @@ def check_features(names, summaries, strategy):
     if not names:
         raise ValueError(
             f"X gives no features: with n_samples = {summaries[0].n_used} all "
-            f"its columns are constant, or strategy={strategy!r} finds no "
-            "thresholds. Pass thresholds, or other columns."
+            f"its columns are constant or hold rare levels only, or strategy="
+            f"{strategy!r} finds no thresholds. Pass thresholds, or other columns, or "
+            "set kinds to 'category' or min_frequency to keep rare levels."
         )
 
 
@@ -33,7 +42,10 @@ def warn_of_columns(summaries, state, fitter):
         is_category = fitted.kind == "category" and summary.levels
         if is_category and summary.name not in fitter.kinds:
             warn_of_levels(summary, fitted)
-    warn_of_useless(summaries, state, fitter.thresholds)
+    starts = (start for start in fitter.origins.values() if isinstance(start, tuple))
+    used = {*fitter.thresholds, *(name for name, _ in starts)}
+    warn_of_constant([s for s in summaries if s.name not in used])
+    warn_of_left_out(summaries, state)
 
 
 def warn_of_levels(summary, fitted):
@@ -51,7 +63,7 @@ def warn_of_levels(summary, fitted):
             "only in blanks or in case, so each is a category. Make them one, for "
             f"example by .str.strip().str.lower(). {keep}"
         )
-    text = None if summary.is_declared else what_text_is(levels)
+    text = what_text_is(summary)
     if text:
         warn_user(f"{where} holds {text} {keep}")
     elif n_kept > 30 and n_known < 4 * n_kept and not summary.is_declared:
@@ -67,8 +79,11 @@ def warn_of_levels(summary, fitted):
         )
 
 
-def what_text_is(levels):
+def what_text_is(summary):
     """Say of which type nearly all levels are, written as text; None: of no other."""
+    levels = [level for level, count in summary.levels.items() if count]
+    if summary.is_declared:
+        return None
     texts = [*map(str, levels)]
     for pattern, least, what, convert in WRITTEN_TYPES:
         others = [text for text in texts if not pattern.fullmatch(text)]
@@ -82,15 +97,9 @@ def what_text_is(levels):
     return None
 
 
-def warn_of_useless(summaries, state, thresholds):
-    """Name the columns of one value, and those of a level for nearly each sample."""
-    constant = [
-        summary.name
-        for summary in summaries
-        if summary.is_constant()
-        and summary.n_used > 1
-        and summary.name not in thresholds
-    ]
+def warn_of_constant(summaries):
+    """Name the columns of one value."""
+    constant = [s.name for s in summaries if s.is_constant() and s.n_used > 1]
     if constant:
         is_one = len(constant) == 1
         has, tells, it = (
@@ -101,20 +110,21 @@ def warn_of_useless(summaries, state, thresholds):
             f"nothing. Leave {it} out.",
             in_folds=False,
         )
-    left_out = [
-        summary.name
-        for summary, fitted in zip(summaries, state, strict=True)
-        if isinstance(fitted, UnknownColumn)
-        and summary.levels
-        and (summary.is_declared or not what_text_is(summary.levels))
-    ]
-    if left_out:
-        warn_user(
-            f"{_listed(left_out)} of X: no level has {MIN_SAMPLES_LEAF} samples, so "
-            "identifiers and free text are left out. Turn text into words, for example "
-            "by CountVectorizer, or set kinds to 'category' to keep all levels.",
-            in_folds=False,
-        )
+
+
+def warn_of_left_out(summaries, state):
+    """Name the columns of a level for nearly each sample, and those of rare tags."""
+    for kind, message in LEFT_OUT.items():
+        left_out = [
+            summary.name
+            for summary, fitted in zip(summaries, state, strict=True)
+            if isinstance(fitted, kind)
+            and summary.levels
+            and not fitted.levels
+            and (kind is TagsColumn or not what_text_is(summary))
+        ]
+        if left_out:
+            warn_user(f"{_listed(left_out)} of X: {message}", in_folds=False)
 
 
 def _listed(names):

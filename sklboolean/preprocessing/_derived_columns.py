@@ -90,8 +90,8 @@ class DaysColumn(NumberColumn):
         """Write the number of days in SQL; SQLite holds durations as such numbers."""
         if self.origin is None:
             return choose(dialect, f"EXTRACT(EPOCH FROM {column}) / 86400.0", column)
-        if isinstance(self.origin, tuple):
-            start = dialect.column(self.origin[0])
+        start = dialect.start
+        if start is not None:
             ends = in_utc(column, self.kind), in_utc(start, self.kind)
         else:
             start = f"'{date_text(self.origin)}'"
@@ -302,6 +302,11 @@ class DateColumn(Composite):
     def origin(self):
         """The date from which the first subcolumn measures others."""
         return self.subcolumns[0].origin
+
+    @property
+    def start(self):
+        """Number of the column from which the first subcolumn measures, or None."""
+        return self.origin[1] if isinstance(self.origin, tuple) else None
 
     @cached_property
     def states(self):

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from databases import DATABASES, query
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 
 from sklboolean import BooleanEncoder, ConjunctionLogisticRegression
 from sklboolean.inspection import counterfactuals, robustness, shapley_values
+from sklboolean.rules import Rule
 
 pd = pytest.importorskip("pandas")
 DAY = pd.Timedelta(1, "D")
@@ -61,6 +63,31 @@ def test_dates_in_sql(database):
 @pytest.mark.parametrize("database", DATABASES)
 def test_many_dates_in_sql(database):
     check_in_sql(database, 10_000)
+
+
+def test_days_since_another_column_read_it_under_its_name_in_the_table():
+    # A constant column has no condition, but others are measured from it.
+    day = pd.to_timedelta(np.arange(12), "D")
+    X = pd.DataFrame({"start": pd.Timestamp("2024-01-31"), "end": day})
+    X["end"] += X["start"]
+    named = BooleanEncoder(reference={"end": "start"}).fit(X)
+    assert {*named.feature_groups_} == {"end"}
+    # Of two encoders of arrays each numbers its columns from 0.
+    numbered = BooleanEncoder(reference={1: 0})
+    both = ColumnTransformer([("a", numbered, [0, 1]), ("b", numbered, [1, 0])])
+    names = ["first day", "last day"]
+    for encoder, data in ((named, X), (numbered, X.to_numpy()), (both, X.to_numpy())):
+        bits = np.asarray(encoder.fit_transform(data))
+        conditions = [
+            Rule(((j, True),), 1.0, 1.0).to_sql(
+                names, encoder=encoder, dialect="duckdb"
+            )
+            for j in range(bits.shape[1])
+        ]
+        found = query("duckdb", X.set_axis(names, axis=1), ", ".join(conditions))
+        np.testing.assert_array_equal(found, bits)
+    with pytest.raises(ValueError, match="both called 'day'"):
+        named.to_sql(["day", "day"], dialect="duckdb")
 
 
 def test_databases_that_differ_must_be_named():

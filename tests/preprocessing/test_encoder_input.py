@@ -606,6 +606,26 @@ def test_a_column_without_a_value_takes_any_later(convert, later):
     assert encoder.inverse_transform(bits)[:, 0].tolist() == [None, None]
 
 
+@pytest.mark.parametrize("strategy", ["quantile", "tree", "monotone"])
+def test_labels_in_a_column_are_those_in_a_list(strategy):
+    X = pd.DataFrame({"n": np.arange(60)})
+    y = pd.DataFrame({"y": np.where(X["n"] < 23, "a", "b")})
+    encoder = BooleanEncoder(strategy=strategy, complement=False)
+    expected = encoder.fit(X, y["y"]).get_feature_names_out().tolist()
+    assert "n <= 22" in expected
+    for labels in (y, y.to_numpy(), (y == "b").to_numpy(dtype=int)):
+        assert encoder.fit(X, labels).get_feature_names_out().tolist() == expected
+    if strategy != "quantile":
+        with pytest.raises(ValueError, match="y should be a 1d array"):
+            encoder.fit(X, np.column_stack([X, X]))
+
+
+@pytest.mark.parametrize("name", ["n_bins", "min_frequency"])
+def test_another_word_than_auto_is_an_error(name):
+    with pytest.raises(ValueError, match=f'{name} must be "auto" or a number'):
+        BooleanEncoder(**{name: "Auto"}).fit([[1], [2]])
+
+
 def test_identifiers_are_left_out_and_rare_levels_are_shared():
     n_samples = 100_000
     X = pd.DataFrame({

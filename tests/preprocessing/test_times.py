@@ -287,6 +287,22 @@ def test_days_since_a_column():
     np.testing.assert_array_equal((between > high)[known], (days > high)[known])
 
 
+def test_lists_of_rare_tags_are_left_out_with_a_warning():
+    tags = [[f"{k % 40}"] for k in range(120)]
+    X = pd.DataFrame({"tags": tags, "n": range(120)})
+    with pytest.warns(
+        UserWarning, match="'tags' of X: all tags are rare.*min_frequency"
+    ):
+        encoder = BooleanEncoder().fit(X)
+    assert {*encoder.feature_groups_} == {"n"}
+    kept = BooleanEncoder(min_frequency=1).fit(X)
+    assert [*kept.feature_groups_].count("tags") == 40
+    # Five samples of each are enough, and two of at most 32 tags.
+    assert "tags has 39" in names_of(BooleanEncoder().fit(pd.concat([X, X])))
+    few = pd.concat([X[:32], X[:32]])
+    assert "tags has 31" in names_of(BooleanEncoder().fit(few))
+
+
 def test_columns_of_arrays_are_measured_from_each_other():
     X = frame()[["when", "end"]]
     expected = BooleanEncoder(reference={"end": "when"}).fit(X)
@@ -296,7 +312,10 @@ def test_columns_of_arrays_are_measured_from_each_other():
     names = [n.replace("when", "x0").replace("end", "x1") for n in names_of(expected)]
     assert names_of(encoder) == names
     bits = expected.transform(X)
-    np.testing.assert_array_equal(encoder.transform(X.to_numpy("M8[us]")), bits)
+    for unit in ("us", "ns"):
+        values = X.to_numpy(f"M8[{unit}]")
+        np.testing.assert_array_equal(encoder.transform(values), bits)
+        np.testing.assert_array_equal(encoder.transform(values[5:6]), bits[5:6])
     np.testing.assert_array_equal(encoder.encode_one(X.loc[5].to_list()), bits.loc[5])
 
 
