@@ -16,10 +16,10 @@ from sklboolean._core.deprecation import jobs_of_context, old_parameters
 from sklboolean._core.packed_partitions import PartitionsMixin
 from sklboolean.density._combination_machine import CombinationMachine
 from sklboolean.density._density_mixture import DensityMixture
+from sklboolean.density._filling import column_types, fill_missing
 from sklboolean.density._frame_bits import FrameBits
 from sklboolean.density._number_regressions import NumberRegressions
 from sklboolean.preprocessing import BooleanEncoder
-from sklboolean.preprocessing._filling import column_types, fill_missing
 from sklboolean.preprocessing._frames import read_columns
 
 N_MACHINES = 2  # of the default, beside a mixture
