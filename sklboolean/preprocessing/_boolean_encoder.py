@@ -36,12 +36,7 @@ from sklboolean._core.packed_partitions import (
     run_on_workers,
     split_samples,
 )
-from sklboolean._core.parameters import (
-    check_choice,
-    check_integer,
-    check_real,
-    is_auto,
-)
+from sklboolean._core.parameters import check_choice, check_integer, check_real, is_auto
 from sklboolean._core.partitions import (
     TableSchema,
     has_no_weight,
@@ -53,10 +48,7 @@ from sklboolean._core.partitions import (
 )
 from sklboolean._core.sql_code import SqlFeatures
 from sklboolean._core.validation import check_array_strict, has_fitted_names, warn_user
-from sklboolean.preprocessing._column_fitting import (
-    ColumnFitter,
-    check_by_column,
-)
+from sklboolean.preprocessing._column_fitting import ColumnFitter, check_by_column
 from sklboolean.preprocessing._column_summary import ColumnSummary, add_partitions
 from sklboolean.preprocessing._column_warnings import check_features, warn_of_columns
 from sklboolean.preprocessing._derived_columns import decoded, encoder_code
@@ -539,16 +531,15 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
             )
         if self.max_categories is not None:
             check_integer(self.max_categories, "max_categories", 1)
-        if isinstance(self.min_frequency, Integral):
-            check_integer(self.min_frequency, "min_frequency", 1)
-        elif not (
-            self.min_frequency is None or is_auto(self.min_frequency, "min_frequency")
-        ):
-            check_real(self.min_frequency, "min_frequency", 0.0, strict=True)
-            if self.min_frequency >= 1:
+        least = self.min_frequency
+        if isinstance(least, Integral):
+            check_integer(least, "min_frequency", 1)
+        elif least is not None and not is_auto(least, "min_frequency"):
+            check_real(least, "min_frequency", 0.0, strict=True)
+            if least >= 1:
                 raise ValueError(
-                    f"min_frequency={self.min_frequency} is neither a fraction (a "
-                    "float between 0 and 1) nor a number of samples (an integer)."
+                    f"min_frequency={least} is neither a fraction (a float between 0 "
+                    "and 1) nor a number of samples (an integer)."
                 )
 
     def _set_fitted_attributes(self, state):
