@@ -30,8 +30,7 @@ from sklboolean import (
     DensityImputer,
     DensityMixture,
 )
-from sklboolean.density import _density_imputer
-from sklboolean.preprocessing import _filling
+from sklboolean.density import _density_imputer, _filling
 
 MIXTURE = BernoulliMixture(3, random_state=0)
 
