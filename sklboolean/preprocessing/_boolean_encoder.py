@@ -97,8 +97,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
         Maximum number of intervals of a column of numbers, at least 2. There is one
         threshold less. "auto": 8 quantiles, and strict cuts by the labels, if y holds
         2 to 32 classes. Otherwise 16, and every value of columns of up to 32; see
-        Notes. Choose 32 or more for models that learn from columns, such as
-        `BooleanGaussianProcessRegressor`: their cost does not grow with it.
+        Notes. For "tree" and "monotone" it is 8. Choose 32 or more for models that
+        learn from columns, such as `BooleanGaussianProcessRegressor`: their cost does
+        not grow with it.
     strategy : {"quantile", "tree", "monotone"}, default="quantile"
         How thresholds are chosen. "quantile": intervals hold about equally many
         samples. "tree": those of a decision tree with ``n_bins`` leaves that predicts y
@@ -229,7 +230,8 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
     its month, its weekday and its hour are levels where they vary. Dates with time
     zones are read in UTC. Nanoseconds are compared exactly with thresholds, which are
     whole microseconds. Durations are numbers of days. A tag has a feature if two
-    samples have it, or as ``min_frequency`` and ``max_categories`` say.
+    samples have it, of more than 32 tags five, or as ``min_frequency`` and
+    ``max_categories`` say.
 
     ``fit`` warns of constant columns, of text in which nearly all values are numbers or
     dates, of columns that it leaves out, of levels that differ only in blanks or case,
