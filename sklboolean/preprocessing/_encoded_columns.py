@@ -189,8 +189,7 @@ class NumberColumn(FittedColumn):
         is_boolean = self.kind == "boolean" and self.insists
         if is_boolean or self.thresholds.dtype.kind != "f":
             return f"{column} IS NULL"
-        number = self._sql_float(column, dialect)
-        return f"({column} IS NULL OR {number} - {number} <> 0)"
+        return sql_gap(column, self._sql_float(column, dialect))
 
     def _sql_float(self, column, dialect):
         return dialect.as_float(column) if self.kind == "boolean" else column
@@ -415,9 +414,19 @@ class LevelColumn(IndexedColumn):
             return dialect.is_in(column, self.levels[k : k + 1])
         if self.handle_unknown != "infrequent_if_exist":
             return dialect.is_in(column, self.rare)
-        if not self.levels:
-            return f"{column} IS NOT NULL"
-        return dialect.is_in(column, self.levels, "NOT IN")
+        tests = [f"{column} - {column} = 0"] * self._are_floats
+        tests += [dialect.is_in(column, self.levels, "NOT IN")] * bool(self.levels)
+        return " AND ".join(tests) or f"{column} IS NOT NULL"
+
+    def sql_missing(self, column, dialect):
+        """Write in SQL that a level is missing: NULL, or NaN of floats."""
+        if self._are_floats:
+            return sql_gap(column, column)
+        return super().sql_missing(column, dialect)
+
+    @property
+    def _are_floats(self):
+        return any(isinstance(level, float) for level in (*self.levels, *self.rare))
 
     def c_of(self, value, relation, k):
         """Write the condition of level k, or of rare levels, in C."""
@@ -496,6 +505,11 @@ class UnknownColumn(LevelColumn):
     def run_of(self, value):
         """Find the run of one plain value."""
         return self.missing_run if value is None or value != value else 0
+
+
+def sql_gap(column, number):
+    """Write in SQL that a column is NULL, or its number NaN."""
+    return f"({column} IS NULL OR {number} - {number} <> 0)"
 
 
 def refuse_level(column, but):

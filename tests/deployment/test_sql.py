@@ -364,7 +364,20 @@ def test_labels_that_differ_in_case_only_are_numbered(database):
     np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-12)
 
 
-@pytest.mark.parametrize("options", [{}, {"complement": False}], ids=repr)
+LEVELS = {"kinds": {"a": "category"}, "min_frequency": 3}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"complement": False},
+        LEVELS,
+        {**LEVELS, "handle_unknown": "infrequent_if_exist"},
+        {**LEVELS, "handle_unknown": "infrequent_if_exist", "max_categories": 1},
+    ],
+    ids=repr,
+)
 @pytest.mark.parametrize("has_gaps", [True, False])
 def test_nan_is_a_missing_value_in_databases_that_have_it(options, has_gaps, tmp_path):
     duckdb, pl = pytest.importorskip("duckdb"), pytest.importorskip("polars")
