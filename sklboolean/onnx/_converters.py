@@ -321,9 +321,9 @@ def text_conditions(graph, column, fitted):
             f"Column {fitted.name!r} held {levels!r} in fit, but its type in the graph "
             "is text. Give initial_types with a number type for it."
         )
-    missing = graph.node("Equal", column, np.full((1, 1), "", dtype=object))
-    run = graph.cast(runs_of_text(graph, column, fitted), DOUBLE)
-    return condition_of_each_run(graph, run, fitted), missing
+    runs = runs_of_text(graph, column, fitted)
+    missing = graph.node("Equal", runs, np.full((1, 1), fitted.missing_run))
+    return condition_of_each_run(graph, graph.cast(runs, DOUBLE), fitted), missing
 
 
 def ordered_conditions(graph, column, fitted, is_text):
