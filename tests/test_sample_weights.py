@@ -5,7 +5,7 @@ from inspect import signature
 import numpy as np
 import pytest
 from _instances import MODELS, answers, same_answers, target_for
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
@@ -25,6 +25,7 @@ from sklboolean import (
     ScorecardClassifier,
     Winnow,
 )
+from sklboolean._core.weights import relative_weights
 from sklboolean.io import BitTable
 
 WEIGHTED = [
@@ -85,7 +86,10 @@ def test_small_weights_only_say_how_samples_compare(name, seed, exponent):
 @quiet
 @pytest.mark.parametrize("name", WEIGHTED)
 @settings(max_examples=2)
-@given(seed=seeds, size=st.floats(1e-200, 0.999))
+@given(
+    seed=seeds,
+    size=st.floats(1e-200, 1) | st.sampled_from([1 - 2**-53, 1 - 1e-10, 1 + 2**-52]),
+)
 def test_equal_weights_up_to_1_are_no_weights(name, seed, size):
     X, y, _, _ = make_problem(name, seed)
     expected = answers(fit(name, X, y, None), X)
@@ -157,11 +161,15 @@ def test_a_class_without_weight_stays_in_classes(name, seed, data):
     with pytest.warns(UserWarning, match=r"All samples of \['\w+'\] have weight 0"):
         model.fit(X, labels[y], sample_weight=(y != absent) * 1.0)
     assert model.classes_.tolist() == labels[np.unique(y)].tolist()
-    shares = model.predict_proba(X)[:, absent]
+    probabilities = model.predict_proba(X)
+    shares = probabilities[:, absent]
     assert np.isfinite(shares).all()
     if not any(part in name for part in BY_MISTAKES):
         assert labels[absent] not in model.predict(X)
-        assert shares.max() < 0.2
+        # Laplace smoothing adds one sample of it to what a rule decides.
+        assert shares.max() < (0.2 if "rule" not in name else 1 / 3 + 1e-12)
+    if "rule" in name:
+        np.testing.assert_array_equal(shares, probabilities.min(axis=1))
 
 
 @quiet
@@ -178,6 +186,17 @@ def test_bagging_may_leave_out_a_rare_class(name):
     if "gibbs" not in name:
         assert any(2 not in y[samples] for samples in model.estimators_samples_)
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+@given(
+    size=st.floats(1e-3, 1e3), n_samples=st.integers(1, 200), n_absent=st.integers(0, 9)
+)
+@example(1 - 2**-53, 10, 0)
+def test_equal_weights_divided_by_their_mean_are_1(size, n_samples, n_absent):
+    weights = np.full(n_samples, size)
+    weights = np.append(weights / weights.mean(), np.zeros(n_absent))
+    expected = np.repeat([1.0, 0.0], [n_samples, n_absent])
+    np.testing.assert_array_equal(relative_weights(weights), expected)
 
 
 def test_whole_weights_of_halving_may_be_large():

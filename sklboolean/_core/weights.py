@@ -128,11 +128,14 @@ def relative_weights(weights):
     """Divide weights by their mean, without zeros, where it is below 1.
 
     They keep 32 binary digits. So weights that were multiplied by any number, and
-    rounded by that, give the same results bit for bit.
+    rounded by that, give the same results bit for bit. Equal weights that are 1 but for
+    rounding become 1.
     """
     largest, n_used = weights.max(), np.count_nonzero(weights)
     shares = weights / largest  # a mean may underflow
-    if shares.sum() / n_used * largest >= LEAST_MEAN:
+    mean_share = shares.sum() / n_used
+    least_unscaled = 1 / LEAST_MEAN if mean_share == 1 else LEAST_MEAN
+    if mean_share * largest >= least_unscaled:
         return weights
     digits, exponents = np.frexp(shares)
     shares = np.ldexp(np.rint(np.ldexp(digits, 32)), exponents - 32)
