@@ -1,5 +1,7 @@
 """What weights mean: the same for every estimator that takes them."""
 
+from decimal import Decimal
+from fractions import Fraction
 from inspect import signature
 
 import numpy as np
@@ -25,7 +27,7 @@ from sklboolean import (
     ScorecardClassifier,
     Winnow,
 )
-from sklboolean._core.weights import relative_weights
+from sklboolean._core.weights import checked_weights, relative_weights
 from sklboolean.io import BitTable
 
 WEIGHTED = [
@@ -133,6 +135,17 @@ def test_samples_of_weight_0_do_not_choose_thresholds(model):
     arguments = (np.append(y, ~y),) if is_classifier(model) else (None,)
     weights = np.repeat([1.0, 0.0], 60)
     same_answers(answers(clone(model).fit(both, *arguments, weights), X), expected)
+
+
+@pytest.mark.parametrize("number", [Decimal("0.5"), Fraction(1, 3), np.array(0.5)])
+def test_any_number_is_a_weight_of_all_samples(number):
+    np.testing.assert_array_equal(checked_weights(number, 3), np.ones(3))
+
+
+@pytest.mark.parametrize("weights", ["a", ["a", 1, 1], {1: 2}, 1j])
+def test_weights_that_are_no_numbers_are_refused(weights):
+    with pytest.raises(ValueError, match="sample_weight must hold numbers: "):
+        checked_weights(weights, 3)
 
 
 @quiet

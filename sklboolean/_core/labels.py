@@ -44,6 +44,8 @@ def plain_labels(y):
     of objects that are no text. Decimals become integers if all are whole. What numpy
     cannot hold exactly, text and data with gaps are returned as they are.
     """
+    if isinstance(y, str) and y != "no_validation":
+        raise ValueError(f"y is {y!r}. Give an array with a target for each sample.")
     if y is None or isinstance(y, str) or sparse.issparse(y):
         return y
     # Of a list of strings and NaN numpy would make strings.

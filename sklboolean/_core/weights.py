@@ -8,7 +8,6 @@
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from numbers import Real
 
 import numpy as np
 from sklearn.utils.class_weight import compute_class_weight
@@ -43,8 +42,8 @@ def check_sample_weight(sample_weight, n_samples):
     """
     if sample_weight is None:
         return np.ones(n_samples)
-    if isinstance(sample_weight, Real):
-        sample_weight = np.full(n_samples, sample_weight)
+    if np.ndim(sample_weight) == 0:
+        sample_weight = [sample_weight] * n_samples
     name = "sample_weight"
     try:
         weights = check_array(
@@ -52,6 +51,10 @@ def check_sample_weight(sample_weight, n_samples):
         )
     except OverflowError as error:
         raise ValueError(f"{name} holds a number beyond float64: {error}.") from error
+    except (TypeError, ValueError) as error:
+        if name in str(error):
+            raise
+        raise ValueError(f"{name} must hold numbers: {error}.") from error
     if weights.shape != (n_samples,):
         raise ValueError(
             f"sample_weight must have shape ({n_samples},), one weight for each "

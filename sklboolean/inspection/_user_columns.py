@@ -16,7 +16,7 @@ from sklboolean.inspection._formulas import (
     compare_with_predictions,
     conjunctions_of,
 )
-from sklboolean.preprocessing._frames import with_names
+from sklboolean.preprocessing._frames import is_frame, with_names
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,13 @@ class UserColumns:
         A ColumnTransformer finds them by name.
         """
         names = getattr(self.transformers, "feature_names_in_", None)
-        if names is None or not hasattr(X, "reindex"):
+        if names is None or not is_frame(X):
             return X
         X = with_names(X)
-        return X if [*X.columns] == [*names] else X.reindex(columns=names)
+        if [*getattr(X, "column_names", X.columns)] == [*names]:
+            return X
+        X = X.to_pandas() if hasattr(X, "to_pandas") else X
+        return X.reindex(columns=names)
 
     def samples(self, X):
         """Transform samples into the features of the last step."""
@@ -102,10 +105,9 @@ class UserColumns:
             return X
         samples, model = self.transformers.transform(X), self.model
         # A model that was fitted behind a table of pyarrow saw an array.
-        is_array = hasattr(model, "feature_names_in_") or not hasattr(
-            samples, "to_numpy"
-        )
-        return samples if is_array else samples.to_numpy()
+        if hasattr(samples, "to_numpy") and not hasattr(model, "feature_names_in_"):
+            return samples.to_numpy()
+        return samples
 
     def bits(self, samples, name="X"):
         """Check features of the last step; return them as a dense Boolean array."""

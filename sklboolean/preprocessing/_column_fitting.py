@@ -462,7 +462,7 @@ def list_of_labels(y, n_samples):
         return None
     try:
         check_labelled(y)
-        labels = np.asarray(y)
+        labels = np.atleast_1d(y)
         labels = labels[:, 0] if labels.shape[1:] == (1,) else labels
         is_class = labels.ndim == 1 and target_type(labels) in ("binary", "multiclass")
         is_class = is_class and len(distinct_labels(labels)) <= MOST_CLASSES

@@ -3,6 +3,7 @@
 import sys
 from itertools import combinations
 from math import factorial
+from operator import attrgetter
 
 import matplotlib as mpl
 import numpy as np
@@ -235,6 +236,23 @@ def test_values_of_the_columns_before_a_column_transformer(seed):
     )  # fmt: skip
     found = shapley.values.reshape(expected.shape)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("package", ["polars", "pyarrow"])
+def test_frames_of_other_packages_are_read_by_name(package):
+    module = pytest.importorskip(package)
+    frame_of = {"polars": "from_pandas", "pyarrow": "Table.from_pandas"}[package]
+    frame_of = attrgetter(frame_of)(module)
+    frame = pd.DataFrame({"a": [1, 2, 3, 4], "unused": 0, "b": ["x", "y", "y", "x"]})
+    encoder = make_column_transformer(
+        (BooleanEncoder(), ["a"]), (BooleanEncoder(), ["b"])
+    )
+    model = make_pipeline(encoder, BooleanStump()).fit(frame_of(frame), [0, 0, 1, 1])
+    expected = shapley_values(model, frame_of(frame))
+    for columns in (["b", "a", "unused"], ["other", "b", "a"]):
+        shapley = shapley_values(model, frame_of(frame.assign(other=7)[columns]))
+        np.testing.assert_array_equal(shapley.values, expected.values)
+        np.testing.assert_array_equal(shapley.data[:, [0, 2]], expected.data[:, [0, 2]])
 
 
 def test_a_process_behind_a_column_transformer_needs_names():

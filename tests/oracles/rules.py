@@ -232,15 +232,15 @@ class LongDoubleSum:
         step[k, j] = goal - np.clip(goal, -least, least) - x[k, j]
         return step
 
-    def moved(self, x, step):
+    def moved(self, x, value, step):
         """Take the largest part of a step that lowers the objective, if any does."""
-        value = self.objective(x)
         for halved in range(40):
             tried = x + np.longdouble(0.5) ** halved * step
             tried[(x * tried < 0) & (self.prices > 0)] = 0
-            if self.objective(tried) < value:
-                return tried
-        return x
+            lower = self.objective(tried)
+            if lower < value:
+                return tried, lower
+        return x, value
 
 
 def lowest_objective(design, prices, C, weights, targets, loss):
@@ -251,18 +251,19 @@ def lowest_objective(design, prices, C, weights, targets, loss):
     """
     problem = LongDoubleSum(design, prices, C, weights, targets, loss)
     x = problem.start()
+    value = problem.objective(x)
     with np.errstate(
         over="ignore", invalid="ignore"
     ):  # of steps that are too long, and not taken
         for _ in range(60):
-            before = problem.objective(x)
-            x = problem.moved(x, problem.newton_step(x))
-            if problem.objective(x) > (1 - 1e-9) * before:
+            before = value
+            x, value = problem.moved(x, value, problem.newton_step(x))
+            if value > (1 - 1e-9) * before:
                 for k, j in np.argwhere(problem.used(x, problem.derivatives(x)[0])):
-                    x = problem.moved(x, problem.single_step(x, k, j))
-            if problem.objective(x) >= (1 - 1e-17) * before:
+                    x, value = problem.moved(x, value, problem.single_step(x, k, j))
+            if value >= (1 - 1e-17) * before:
                 break
-    return problem.objective(x)
+    return value
 
 
 def best_gains(X, wanted, weights, left, penalty, max_literals, *, negations):

@@ -187,6 +187,16 @@ def test_every_learner_of_labels_refuses_missing_ones(name):
             clone(MODELS[name]).fit(X, MISSING[kind])
 
 
+@pytest.mark.parametrize("name", [n for n in MODELS if not ignores_labels(MODELS[n])])
+def test_the_name_of_a_column_is_no_target(name):
+    X = np.random.default_rng(0).integers(0, 2, (20, 4))
+    message = r"y is 'approved'\. Give an array"
+    if name.startswith(("query", "boolean_ensemble")):  # they read y before X
+        message = r"y should be a 1d array|inconsistent numbers of samples: \[20, 1\]"
+    with pytest.raises(ValueError, match=message):
+        clone(MODELS[name]).fit(X, "approved")
+
+
 def test_marks_of_missing_labels():
     both = [*WORDS[:3], None, *WORDS[4:]]
     both[5] = np.nan
