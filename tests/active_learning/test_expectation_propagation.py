@@ -157,6 +157,7 @@ def test_acceptance_in_the_plane():
     np.testing.assert_array_equal(majority[decided], exact[decided] > 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label_noise", [0.0, 0.1])
 def test_acceptance_against_long_chains(label_noise):
     random = np.random.default_rng(2)

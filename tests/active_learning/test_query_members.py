@@ -167,7 +167,9 @@ def test_members_that_miss_a_class():
 
 
 @pytest.mark.parametrize(
-    ("committee", "backend"), [(TREE, "loky"), ([TREE] * 3, "threading")], ids=str
+    ("committee", "backend"),
+    [pytest.param(TREE, "loky", marks=pytest.mark.slow), ([TREE] * 3, "threading")],
+    ids=str,
 )
 def test_jobs_make_no_difference(committee, backend):
     parameters = {"n_members": 3, "max_queries": 14, "random_state": 1}

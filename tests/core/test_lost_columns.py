@@ -31,13 +31,11 @@ def test_columns_that_differ_but_are_all_true_are_named_in_a_warning(name, colum
 
 
 @pytest.mark.parametrize("name", BINARIZING)
-@pytest.mark.parametrize(
-    "column",
-    [1, 7, (0, 1), (0, 5, 6)],
-    ids=["always true", "one number", "bits", "counts"],
-)
-def test_other_columns_are_no_reason_for_a_warning(name, column):
-    X, y = data_with(column)
+def test_other_columns_are_no_reason_for_a_warning(name):
+    # Always true, one number, bits, counts.
+    columns = [data_with(column)[0][:, 3] for column in (1, 7, (0, 1), (0, 5, 6))]
+    X, y = data_with(1)
+    X = np.column_stack([X[:, :3], *columns])
     clone(MODELS[name]).fit(X, y)
     clone(MODELS[name]).fit(X.astype(bool), y)
 
