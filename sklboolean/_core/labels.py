@@ -7,6 +7,7 @@
 from contextlib import contextmanager
 from datetime import date, timedelta
 from decimal import Decimal
+from math import isfinite
 from numbers import Real
 
 import numpy as np
@@ -61,10 +62,13 @@ def _plain_array(labels):
     types = {type(label) for label in labels}
     if types & {bool, np.bool_}:
         return np.array(labels, dtype=bool) if types <= {bool, np.bool_} else None
-    if not types or not all(issubclass(each, Real | Decimal) for each in types):
+    if not types or not all(issubclass(kind, Real | Decimal) for kind in types):
         return None
     if Decimal in types:
-        as_number = int if all(label % 1 == 0 for label in labels) else float
+        if any(isinstance(label, Decimal) and label.is_nan() for label in labels):
+            return None
+        is_whole = all(isfinite(label) and label % 1 == 0 for label in labels)
+        as_number = int if is_whole else float
         labels = list(map(as_number, labels))
     numbers = np.array(labels)
     return numbers if numbers.tolist() == labels else None

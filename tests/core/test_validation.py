@@ -621,6 +621,8 @@ def test_a_table_on_disk_has_the_same_classes(kind, tmp_path):
         ([True, None], "missing values .* in 1 of its 2 samples"),
         ([Decimal(1), None], "missing values .* in 1 of its 2 samples"),
         ([Decimal("0.5"), Decimal("1.5")], "y is continuous"),
+        ([Decimal("sNaN"), Decimal(1)], "missing values .* in 1 of its 2 samples"),
+        ([Decimal("Infinity"), Decimal(1)], "y contains infinity"),
     ],
 )
 def test_labels_that_are_refused(y, message):
