@@ -149,10 +149,10 @@ class ColumnSummary:
         if last.is_empty():
             return merged
         if self.kind != other.kind and {self.kind, other.kind} & {*BY_TYPE}:
-            held = [BY_TYPE.get(s.kind, "numbers or text") for s in (other, self)]
+            contents = [BY_TYPE.get(s.kind, "numbers or text") for s in (other, self)]
             raise ValueError(
-                f"Column {self.name!r} of X holds {held[0]}, but in another batch "
-                f"{held[1]}. Convert the column in all batches."
+                f"Column {self.name!r} of X holds {contents[0]}, but in another "
+                f"batch {contents[1]}. Convert the column in all batches."
             )
         if self.kind in BY_TYPE and self.kind != TAGS:
             seen = {k: self.calendar[k] | other.calendar[k] for k in self.calendar}

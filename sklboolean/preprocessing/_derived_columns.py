@@ -429,10 +429,15 @@ def decoded(state, bits):
     ends = np.cumsum([fitted.n_conditions for fitted in state])[:-1]
     bits_by_column = zip(state, np.split(bits, ends, axis=1), strict=True)
     columns = [fitted.decode(bits) for fitted, bits in bits_by_column]
-    for number, fitted in enumerate(state):
-        origin = getattr(fitted, "origin", None)
-        if isinstance(origin, tuple):
-            columns[number] = later(columns[origin[1]], columns[number])
+
+    def dates(number):
+        """Add the days between to the dates from which a column is measured."""
+        start = getattr(state[number], "start", None)
+        return (
+            columns[number] if start is None else later(dates(start), columns[number])
+        )
+
+    columns = [dates(number) for number in range(len(columns))]
     are_numbers = all(column.dtype.kind == "f" for column in columns)
     values = np.empty((len(bits), len(columns)), dtype=float if are_numbers else object)
     for number, column in enumerate(columns):

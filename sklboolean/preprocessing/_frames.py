@@ -292,7 +292,7 @@ def with_names(X):
     are_texts = all(isinstance(name, str) for name in names)
     if not are_texts and names != [*range(len(names))]:
         names = [*map(name_text, names)]
-        X = X.set_axis(names, axis=1)
+        X = X.set_axis(_pandas_names(tuple(names)), axis=1)
     name, count = max(Counter(names).items(), key=lambda item: item[1], default=("", 1))
     if count > 1:
         raise ValueError(

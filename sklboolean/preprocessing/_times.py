@@ -179,4 +179,14 @@ def origins_of(reference, names):
             origins[name] = origin, names.index(origin)
         else:
             [origins[name]] = check_dates([origin], name, "reference").tolist()
+    for name, origin in origins.items():
+        passed = {name}
+        while isinstance(origin, tuple):
+            if origin[0] in passed:
+                raise ValueError(
+                    f"reference measures the column {name!r} from {origin[0]!r}, which "
+                    "is itself measured from it. Measure one of them from a date."
+                )
+            passed.add(origin[0])
+            origin = origins.get(origin[0])
     return origins

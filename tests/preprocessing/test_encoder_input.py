@@ -462,6 +462,13 @@ CONVERSIONS = [
 ]
 
 
+def test_names_that_are_no_valid_unicode_beside_numbers():
+    X = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]])
+    X.columns = pd.Index(["\ud800", 0], dtype=object)
+    encoder = BooleanEncoder(complement=False).fit(X)
+    assert encoder.get_feature_names_out().tolist() == ["\ud800 <= 2", "0 <= 3"]
+
+
 @settings(deadline=None, max_examples=80)
 @given(
     st.lists(st.one_of(TEXTS, st.integers(0, 3)), min_size=1, max_size=3),

@@ -394,6 +394,33 @@ def test_bad_input_names_the_column_and_the_way(values, options, message):
         BooleanEncoder(**options).fit(X)
 
 
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 0, 2]])
+def test_columns_are_measured_from_measured_ones(order):
+    rng = np.random.default_rng(0)
+    days = pd.to_timedelta(rng.integers(0, 300, (3, 40)).ravel(), "D").to_numpy()
+    days = np.datetime64("2020-01-01") + days.reshape(3, 40).cumsum(axis=0)
+    X = pd.DataFrame(dict(zip("abc", days, strict=True))).iloc[:, order]
+    encoder = BooleanEncoder(n_bins=40, reference={"c": "b", "b": "a"}).fit(X)
+    decoded = pd.DataFrame(encoder.inverse_transform(encoder.transform(X)), X.index)
+    between = decoded[[order.index(k) for k in range(3)]].astype("M8[us]").diff(axis=1)
+    for number, name in enumerate("bc", start=1):
+        thresholds = encoder.thresholds_[order.index(number)]
+        found = between.iloc[:, number] / pd.Timedelta(1, "D")
+        expected = (X[name] - X["abc"[number - 1]]) / pd.Timedelta(1, "D")
+        np.testing.assert_array_equal(
+            np.searchsorted(thresholds, found), np.searchsorted(thresholds, expected)
+        )
+
+
+@pytest.mark.parametrize("reference", [{"a": "a"}, {"a": "b", "b": "a"}])
+def test_columns_cannot_be_measured_from_each_other(reference):
+    X = pd.DataFrame({"a": ["2024-01-01", "2024-03-01"]}, dtype="M8[us]").assign(
+        b=lambda X: X["a"]
+    )
+    with pytest.raises(ValueError, match="reference measures the column 'a' from"):
+        BooleanEncoder(reference=reference).fit(X)
+
+
 def test_reference_columns_must_hold_dates():
     X = frame().assign(number=1.0, zoned=frame().end.dt.tz_localize("UTC"))
     for other, what in [
