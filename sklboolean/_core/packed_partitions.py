@@ -339,11 +339,12 @@ def _later(function, part, *arguments):
 
 
 def answer_partition(X, estimator, method, none=None):
-    """Call a method for a partition; an empty one has the answer ``none``."""
+    """Call a method for a partition; ``none`` is the answer for an empty one."""
     X, *targets = X if isinstance(X := load(X), tuple) else (X,)
-    if is_empty(X):
-        return X if none is None else none
-    answers = labelled(getattr(estimator, method)(X), X)
+    if not is_empty(X):
+        answers = labelled(getattr(estimator, method)(X), X)
+    else:
+        answers = estimator._no_answers(method, X) if none is None else none
     return (answers, *targets) if targets else answers
 
 

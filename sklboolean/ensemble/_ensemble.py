@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.feature_names import NamedCsr
 from sklboolean._core.meta import draw_seed, fit_clone
-from sklboolean._core.packed_partitions import PartitionsMixin
+from sklboolean._core.packed_partitions import PartitionsMixin, labelled
 from sklboolean._core.validation import take_samples, validate_data_strict
 from sklboolean._core.weights import check_sample_weight
 from sklboolean.boosting import (
@@ -149,10 +149,14 @@ class BooleanEnsemble(PartitionsMixin, BaseEstimator):
         steps = [self._pool] if self.encoder_ is None else [self.encoder_, self._pool]
         return make_pipeline(*steps)
 
-    def _sample_like(self, X):
-        # Columns of any type: only a sample of them tells what they hold.
-        is_frame = hasattr(X, "columns")
-        return X.head(1, npartitions=-1) if is_frame else super()._sample_like(X)
+    def _no_answers(self, name, X):
+        sample = self._sample_like(X)
+        features = sample
+        if self.encoder_ is not None:  # columns of any type, which only it reads
+            names = self.encoder_.get_feature_names_out()
+            features = NamedCsr((1, len(names)), dtype=bool)
+            features.feature_names = names
+        return labelled(getattr(self._pool, name)(features), sample)[:0]
 
     def _encode_training_data(self, X, y, sample_weight):
         """Check the data, and encode all but sparse samples.

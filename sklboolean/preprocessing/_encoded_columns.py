@@ -27,7 +27,7 @@ import numpy as np
 
 from sklboolean._core.feature_names import NUMBER, NamedCsr
 from sklboolean._core.formulas import shown
-from sklboolean._core.partitions import metadata_of
+from sklboolean._core.partitions import in_partitions, metadata_of
 from sklboolean._core.sql_code import sql_number
 from sklboolean.preprocessing._frames import frame_like
 from sklboolean.preprocessing._runs import runs_to_csr
@@ -626,11 +626,12 @@ def conditions_of_one(state, codes, *, propagates):
 
 
 def no_features_like(X, names, missing):
-    """Make features of no samples, for the metadata of a collection of Dask."""
+    """Make features of no samples, like a collection of Dask or an empty partition."""
     dtype = np.float32 if missing == "propagate" else bool
     features = np.empty((0, len(names)), dtype=dtype)
-    is_frame = hasattr(X, "columns")
-    return frame_like(metadata_of(X), features, names) if is_frame else features
+    if not hasattr(X, "columns"):
+        return features
+    return frame_like(metadata_of(X) if in_partitions(X) else X, features, names)
 
 
 def sparse_conditions(state, codes, names):

@@ -165,6 +165,30 @@ def test_pipelines_take_frames_of_mixed_columns(n_parts):
     assert_array_equal(first, listed.predict(MIXED.to_numpy()[:40]))
 
 
+RULES_OF_ALL = make_pipeline(BooleanEncoder(), RULES)
+
+
+@pytest.mark.parametrize(
+    ("model", "samples"),
+    [
+        (RULES_OF_ALL, MIXED),
+        (RULES_OF_ALL, MIXED.to_numpy()),
+        (RULES, BITS),
+        (BooleanEnsembleClassifier(), MIXED),
+    ],
+)
+def test_listed_partitions_without_samples_have_no_answers(model, samples):
+    fitted = clone(model).fit(samples, Y)
+    parts = [lambda: samples[:40], lambda: samples[:0], lambda: (samples[40:], Y[40:])]
+    for method in ("predict", "predict_proba"):
+        expected = getattr(fitted, method)(samples)
+        first, none, (others, y) = (load() for load in getattr(fitted, method)(parts))
+        assert none.shape == (0, *expected.shape[1:])
+        assert none.dtype == first.dtype
+        assert_array_equal(np.concatenate([first, none, others]), expected)
+        assert_array_equal(y, Y[40:])
+
+
 def test_ensembles_read_the_values():
     model = BooleanEnsembleClassifier(random_state=0)
     frame = frames.from_pandas(MIXED.assign(y=Y), npartitions=2)
