@@ -47,10 +47,10 @@ def in_threads(function, arguments, n_jobs=None):
 
 
 def interruptible(function, *arguments, **options):
-    """Call a function that runs without Python, so that Ctrl-C ends the wait for it.
+    """Call a function that runs without Python, and stop waiting for it on Ctrl-C.
 
-    It runs on a thread of its own, which a function without an end of its own goes on
-    to use after Ctrl-C.
+    It runs to its end on a thread of its own. Python waits for that thread at exit: a
+    solver that still runs then would abort the process.
     """
     future = Future()
 
@@ -60,7 +60,7 @@ def interruptible(function, *arguments, **options):
         except BaseException as error:
             future.set_exception(error)
 
-    Thread(target=run, daemon=True).start()
+    Thread(target=run, daemon=False).start()
     # While one waits, an interrupt may go unseen.
     while not wait([future], INTERVAL).done:
         pass

@@ -115,7 +115,7 @@ def predict_to_parquet(
                 for first in range(0, _count_samples(X), batch_size):
                     samples = slice(first, first + batch_size)
                     columns = _predict(model, take_samples(X, samples))
-                    of_data = {name: kept[samples] for name, kept in copied.items()}
+                    of_data = {name: column[samples] for name, column in copied.items()}
                     table = pyarrow.table(of_data | columns)
                     if writer is None:
                         writer = parquet.ParquetWriter(file, table.schema)

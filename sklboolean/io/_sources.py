@@ -279,10 +279,10 @@ def select_columns(X, names):
     present = column_names(X)
     if names is None or present is None:
         return X
-    known = [name for name in names if name in present]
-    if not known or known == present:
+    shared = [name for name in names if name in present]
+    if not shared or shared == present:
         return X
-    return X.select(known) if hasattr(X, "select") else X[known]
+    return X.select(shared) if hasattr(X, "select") else X[shared]
 
 
 def as_frame(X):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import cpu_count, parallel_config
 
-from sklboolean._core.parallel import each_slice
+from sklboolean._core.parallel import each_slice, interruptible
 
 
 def slices_of(n, n_jobs=None, **options):
@@ -120,3 +120,17 @@ def test_slices_write_their_parts_of_one_result(n_jobs):
 
     each_slice(write, 100, n_jobs, multiple=8)
     assert np.array_equal(out, np.arange(100))
+
+
+@pytest.mark.parametrize("is_daemon", [False, True])
+def test_python_waits_at_exit_for_what_ctrl_c_left_running(is_daemon):
+    # Threads inherit this from the thread that starts them, unless told otherwise.
+    found = []
+
+    def call():
+        found.append(interruptible(lambda: threading.current_thread().daemon))
+
+    thread = threading.Thread(target=call, daemon=is_daemon)
+    thread.start()
+    thread.join()
+    assert found == [False]

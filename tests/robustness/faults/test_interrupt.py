@@ -136,7 +136,7 @@ CASES |= {
     "search by tables": lambda: learn(
         ConjunctionLogisticRegression(C=10, work_limit=None), bits(30_000, 250)
     ),
-    # The solver goes on by itself for some seconds.
+    # The thread of the solver runs to its end.
     "linear program": lambda: learn(ConsistentHalfspace(), bits(3_000, 300)),
 }
 
