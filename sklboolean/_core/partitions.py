@@ -232,6 +232,11 @@ def load_samples(X, y=None, sample_weight=None):
     """
     X, targets = load(X), [load(y), load(sample_weight)]
     if isinstance(X, tuple):
+        if not 1 <= len(X) <= 3:
+            raise ValueError(
+                "A partition must be X, (X, y) or (X, y, sample_weight); got a tuple "
+                f"of length {len(X)}."
+            )
         X, *of_X = X
         pairs = zip(targets, [*of_X, None, None], strict=False)
         targets = [loaded if given is None else given for given, loaded in pairs]

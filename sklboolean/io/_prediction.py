@@ -135,7 +135,8 @@ def _check_arguments(model, source, keep):
             f"model must have predict; got {type(model).__name__}. Put an encoder and "
             "a model into a pipeline."
         )
-    if isinstance(keep, str) or len(set(keep)) < len(keep):
+    is_list = hasattr(keep, "__len__") and not isinstance(keep, str)
+    if not is_list or len(set(keep)) < len(keep):
         raise ValueError(
             f"keep must be a list of different names of columns; got {keep!r}."
         )
@@ -146,7 +147,8 @@ def _check_arguments(model, source, keep):
         )
     predicted = {"prediction"}
     if hasattr(model, "predict_proba"):
-        predicted |= {f"proba_{label}" for label in model.classes_}
+        # An unfitted model has none; predict says so.
+        predicted |= {f"proba_{label}" for label in getattr(model, "classes_", ())}
     for name in predicted.intersection(keep):
         raise ValueError(
             f"keep: {name!r} is a column that is predicted. Rename the column of the "

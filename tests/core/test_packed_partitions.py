@@ -211,6 +211,8 @@ def test_partitions_that_are_refused_change_nothing():
         ((np.where(BITS, np.nan, 0), Y), "Partition 1: Input X contains NaN"),
         ((BITS, Y[1:]), "Partition 1: X has 120 samples, and y has 119. Divide"),
         ((BITS,), "Partition 1: Some partitions have labels"),
+        ((BITS, Y, WEIGHTS, Y), "Partition 1: A partition must .* tuple of length 4"),
+        ((), "Partition 1: A partition must .* tuple of length 0"),
     ]:
         with pytest.raises(ValueError, match=message):
             model.fit([lambda: (BITS, Y), lambda second=second: second])

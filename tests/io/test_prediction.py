@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
 from sklboolean import (
@@ -161,6 +162,8 @@ def test_arguments_that_cannot_be_are_named(tmp_path):
     for model, source, place, options, message in (
         (MODEL[1], bits, target, {"keep": ["id"]}, "a table of bits has none"),
         (MODEL, NUMBERED, target, {"keep": "id"}, "list of different names"),
+        (MODEL, NUMBERED, target, {"keep": None}, "list of different names"),
+        (clone(MODEL), NUMBERED, target, {}, "not fitted"),
         (MODEL, NUMBERED, target, {"keep": ["id", "id"]}, "list of different names"),
         (MODEL[0], FRAME, target, {}, "must have predict; got BooleanEncoder"),
         (MODEL, FRAME, tmp_path, {}, "is a folder, and only a regular file"),
