@@ -179,8 +179,11 @@ def test_a_class_without_weight_stays_in_classes(name, seed, data):
     assert np.isfinite(shares).all()
     if not any(part in name for part in BY_MISTAKES):
         assert labels[absent] not in model.predict(X)
-        # Laplace smoothing adds one sample of it to what a rule decides.
-        assert shares.max() < (0.2 if "rule" not in name else 1 / 3 + 1e-12)
+        # Laplace smoothing adds one sample of it to what a rule decides; 64 draws from
+        # the hypotheses without mistakes leave a region open where no sample lies.
+        bounds = {"rule": 1 / 3 + 1e-12, "gibbs": 0.5}
+        bound = next((bounds[part] for part in bounds if part in name), 0.2)
+        assert shares.max() < bound
     if "rule" in name:
         np.testing.assert_array_equal(shares, probabilities.min(axis=1))
 

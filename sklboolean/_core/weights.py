@@ -42,7 +42,7 @@ def check_sample_weight(sample_weight, n_samples):
     """
     if sample_weight is None:
         return np.ones(n_samples)
-    if np.ndim(sample_weight) == 0:
+    if np.isscalar(sample_weight) or getattr(sample_weight, "shape", None) == ():
         sample_weight = [sample_weight] * n_samples
     name = "sample_weight"
     try:
