@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from sklboolean._core.bits import targets_of
@@ -38,6 +38,7 @@ from sklboolean._core.progress import (
     restore,
     with_callbacks,
 )
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights, labelled_weights
 
 
@@ -226,7 +227,7 @@ def _has_partial_fit(classifier):
     return True
 
 
-class IncrementalClassifier(TableScoreMixin, ClassifierMixin, BaseEstimator):
+class IncrementalClassifier(TableScoreMixin, ClassifierMixin, VersionedEstimator):
     """``fit`` and ``partial_fit`` of a classifier that keeps one ``_state``.
 
     A subclass defines ``_check_params()``, ``_check_X(X, y, reset=)``,

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state, get_tags
 
@@ -32,6 +32,7 @@ from sklboolean._core.progress import (
     with_callbacks,
 )
 from sklboolean._core.validation import readable_errors, validate_data_strict
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights, warn_of_absent
 from sklboolean.active_learning._ensemble_committee import (
     EnsembleCommittee,
@@ -80,7 +81,7 @@ def sampling_by_committee(name, value, params):
 
 @old_parameters(delta=delta_in_epsilon, sampling=sampling_by_committee)
 class QueryByCommittee(
-    CallbackSupportMixin, QueryPredictionMixin, ClassifierMixin, BaseEstimator
+    CallbackSupportMixin, QueryPredictionMixin, ClassifierMixin, VersionedEstimator
 ):
     """Classifier that queries labels of samples on which a committee disagrees.
 

@@ -6,9 +6,9 @@
 from copy import deepcopy
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from sklboolean._core.parameters import check_real
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.active_learning._strategies import CommitteePredictions
 
 EMPTY_MESSAGE = (
@@ -17,7 +17,7 @@ EMPTY_MESSAGE = (
 )
 
 
-class VersionSpace(BaseEstimator):
+class VersionSpace(VersionedEstimator):
     """Base class of the version spaces: a posterior over hypotheses, given labels.
 
     Subclasses implement ``initialize``, ``update``, ``sample_predictions``,

@@ -8,7 +8,7 @@
 from itertools import zip_longest
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,6 +24,7 @@ from sklboolean._core.validation import (
     validate_data_strict,
     warn_of_lost_columns,
 )
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.boosting._stump import BooleanStump, count_stump_votes
 from sklboolean.boosting._votes import class_scores
 
@@ -32,7 +33,7 @@ BLOCK_VOTES = 2**22  # counted at a time
 
 class BaseMajorityVote(
     ExportMixin, DecisionClassifierMixin, TableScoreMixin, ClassifierMixin,
-    BaseEstimator,
+    VersionedEstimator,
 ):  # fmt: skip
     """Predict by one vote for each fitted hypothesis in ``estimators_``.
 

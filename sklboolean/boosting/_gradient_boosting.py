@@ -1,7 +1,7 @@
 """Base class of the boosted trees: Newton boosting over packed bits."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +14,7 @@ from sklboolean._core.parallel import each_slice
 from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.boosting._bit_blocks import BitBlocks
 from sklboolean.boosting._tree_growth import MANY, GrowthParams, TreeGrower, Trees
 
@@ -91,7 +92,7 @@ class BoostingRounds:
         return f"held-out loss {self.losses[-1]:.4f}" if self.losses else "a tree"
 
 
-class GradientBoosting(CallbackSupportMixin, ExportMixin, BaseEstimator):
+class GradientBoosting(CallbackSupportMixin, ExportMixin, VersionedEstimator):
     """Boosting by Newton steps, and the sum of conjunctions that it makes.
 
     The ``fit`` of a subclass checks targets and weights, and calls `_boost`, the loop.

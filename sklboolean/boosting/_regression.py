@@ -8,7 +8,7 @@
 from functools import partial
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state, get_tags
@@ -22,6 +22,7 @@ from sklboolean._core.packed_partitions import PartitionsMixin
 from sklboolean._core.parameters import check_integer, check_real, is_auto
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import readable_errors, validate_data_strict, warn_user
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights
 from sklboolean.boosting._boosting import Schedule, WeakLearnerError, boost
 from sklboolean.boosting._cross_validated_schedule import CrossValidatedSchedule
@@ -54,7 +55,7 @@ IN_SCHEDULE = InSchedule(BoostingSchedule)
     n_samples_weak=IN_SCHEDULE, weak_failure=IN_SCHEDULE, max_tries=IN_SCHEDULE,
 )  # fmt: skip
 class BoostByMajorityRegressor(
-    PartitionsMixin, CallbackSupportMixin, RegressorMixin, BaseEstimator
+    PartitionsMixin, CallbackSupportMixin, RegressorMixin, VersionedEstimator
 ):
     """Predict by the median of regressors that are mostly correct up to delta.
 

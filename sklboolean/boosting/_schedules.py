@@ -4,12 +4,11 @@
 # becomes a `Schedule`, which the rounds read, or a `FilterPlan`. Parameters of version
 # 0.2 are put into a new schedule one after the other, in the order in which they come.
 
-from sklearn.base import BaseEstimator
-
 from sklboolean._core.parameters import check_choice, check_integer, check_real
+from sklboolean._core.versioned import VersionedEstimator
 
 
-class BoostingSchedule(BaseEstimator):
+class BoostingSchedule(VersionedEstimator):
     """Plan the rounds of `BoostByMajority` and `BoostByMajorityRegressor`.
 
     It is a value of their parameter ``schedule``. As ``"auto"`` it has its defaults.
@@ -113,7 +112,7 @@ class BoostingSchedule(BaseEstimator):
         }
 
 
-class FilteringSchedule(BaseEstimator):
+class FilteringSchedule(VersionedEstimator):
     """Plan the rounds of `FilteringBoostByMajority`.
 
     It is a value of its parameter ``schedule``. As ``"auto"`` it has its defaults.

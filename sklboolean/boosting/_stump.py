@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import TableScoreMixin, restore_on_error
@@ -30,6 +30,7 @@ from sklboolean._core.formulas import feature_name_of, python_value
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_binarize
 from sklboolean._core.validation import as_boolean, validate_boolean
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights, warn_of_absent
 from sklboolean.boosting._stumps import (
     LANES,
@@ -448,7 +449,7 @@ def count_stump_votes(tests, table, n_classes):
     return votes
 
 
-class BooleanStump(ExportMixin, TableScoreMixin, ClassifierMixin, BaseEstimator):
+class BooleanStump(ExportMixin, TableScoreMixin, ClassifierMixin, VersionedEstimator):
     """Classify by the best single Boolean feature under sample weights.
 
     The weak learner for boosting over Boolean features. Of all features, their

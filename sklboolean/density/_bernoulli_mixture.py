@@ -11,7 +11,6 @@ from functools import partial
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import (
-    BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
@@ -38,6 +37,7 @@ from sklboolean._core.progress import (
     with_callbacks,
 )
 from sklboolean._core.validation import warn_user
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import (
     BinaryDensityMixin,
@@ -133,7 +133,7 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
 class BernoulliMixture(
     CallbackSupportMixin, ContinuedFitMixin, ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    BinaryDensityMixin, BaseEstimator,
+    BinaryDensityMixin, VersionedEstimator,
 ):  # fmt: skip
     """Density of Boolean samples of a few hidden classes with independent bits.
 

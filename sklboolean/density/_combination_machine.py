@@ -8,7 +8,6 @@
 from dataclasses import replace
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +16,7 @@ from sklboolean._core.bits import targets_of
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.parameters import check_choice
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.density._attribute_forest import Attributes
 from sklboolean.density._base import ContinuedFitMixin
 from sklboolean.density._binary_machine import BinaryMachineMixin
@@ -45,7 +45,7 @@ class CombinationMachine(
     ContinuedFitMixin,
     ExactTrainingMixin,
     BinaryMachineMixin,
-    BaseEstimator,
+    VersionedEstimator,
 ):
     """Density of Boolean samples as combinations of hidden units; exact likelihood.
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import log_softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,6 +26,7 @@ from sklboolean._core.damage import labels_of
 from sklboolean._core.deprecation import jobs_of_context, old_parameters
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parallel import in_threads
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import labelled_weights
 from sklboolean.density._base import UsesDensityMixin
 from sklboolean.density._bernoulli_mixture import BernoulliMixture
@@ -113,7 +114,7 @@ def fit_calibration(scores, codes, weights):
 
 @old_parameters(n_jobs=jobs_of_context)
 class DensityClassifier(
-    UsesDensityMixin, TableScoreMixin, ClassifierMixin, BaseEstimator
+    UsesDensityMixin, TableScoreMixin, ClassifierMixin, VersionedEstimator
 ):
     """Classifier by Bayes' rule, with a density model for each class.
 

@@ -7,13 +7,14 @@
 # conditional mean.
 
 import numpy as np
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.deprecation import jobs_of_context, old_parameters
 from sklboolean._core.packed_partitions import PartitionsMixin
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.density._combination_machine import CombinationMachine
 from sklboolean.density._density_mixture import DensityMixture
 from sklboolean.density._filling import column_types, fill_missing
@@ -28,7 +29,7 @@ MAX_SAMPLES = 2000  # to which they are fitted
 
 @old_parameters(n_jobs=jobs_of_context)
 class DensityImputer(
-    PartitionsMixin, OneToOneFeatureMixin, TransformerMixin, BaseEstimator
+    PartitionsMixin, OneToOneFeatureMixin, TransformerMixin, VersionedEstimator
 ):
     """Fill missing values with their most probable values given the known ones.
 

@@ -22,7 +22,6 @@ from functools import partial
 import numpy as np
 from scipy.special import logsumexp, softmax
 from sklearn.base import (
-    BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     clone,
@@ -42,6 +41,7 @@ from sklboolean._core.progress import (
     Progress,
     with_callbacks,
 )
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights, parts_of_copies
 from sklboolean.density._base import (
     BinaryDensityMixin,
@@ -165,7 +165,7 @@ class DensityMixture(
     TransformerMixin,
     UsesDensityMixin,
     BinaryDensityMixin,
-    BaseEstimator,
+    VersionedEstimator,
 ):
     """Mixture of density models of Boolean samples, each on a tree of its own.
 

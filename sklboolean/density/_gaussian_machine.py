@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp, softmax
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
@@ -28,6 +27,7 @@ from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.parallel import each_slice
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_data_strict
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.density._base import IncompleteDensityMixin
 from sklboolean.density._conditionals import group_rows, members_of
 from sklboolean.density._exact_training import ExactTrainingMixin
@@ -288,7 +288,7 @@ def complete_at_random(params, X, rng):
 
 @old_parameters(**OF_GAUSSIAN_MACHINE)
 class GaussianCombinationMachine(
-    CallbackSupportMixin, ExactTrainingMixin, IncompleteDensityMixin, BaseEstimator
+    CallbackSupportMixin, ExactTrainingMixin, IncompleteDensityMixin, VersionedEstimator
 ):
     """Density of real samples as combinations of hidden units; exact likelihood.
 

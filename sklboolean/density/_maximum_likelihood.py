@@ -28,13 +28,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import rel_entr
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import gen_batches
 
 from sklboolean._core.parallel import each_slice, in_threads
 from sklboolean._core.parameters import check_real
 from sklboolean._core.validation import warn_user
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.density._bit_sums import UNITS, sum_bits
 from sklboolean.density._conditionals import complete_at_random
 from sklboolean.density._packed_signs import merge_equal_samples
@@ -62,7 +62,7 @@ MAX_WEIGHT = 1e6  # larger ones, of unscaled steps, soon overflow
 N_TREE_DRAWS = 20_000  # from the machine: gains of 1e-4 nats are significant
 
 
-class GradientAscent(BaseEstimator):
+class GradientAscent(VersionedEstimator):
     """Steps of fixed length with momentum, as in the thesis.
 
     A value of `solver` of `CombinationMachine`. L-BFGS, the default there, needs no

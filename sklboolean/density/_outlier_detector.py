@@ -6,7 +6,7 @@
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.base import OutlierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +15,7 @@ from sklboolean._core.bits import targets_of
 from sklboolean._core.formulas import feature_names_of
 from sklboolean._core.parameters import check_real
 from sklboolean._core.validation import take_samples
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import check_sample_weight, checked_weights
 from sklboolean.density._attribute_forest import Attributes
 from sklboolean.density._base import (
@@ -73,7 +74,7 @@ def surprises_of(log_density, signs, values):
     return surprises
 
 
-class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, BaseEstimator):
+class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, VersionedEstimator):
     """Detector of samples that are improbable under a density model.
 
     The score of a sample is its log-likelihood: exactly how improbable it is. Samples

@@ -5,7 +5,6 @@
 
 from dataclasses import replace
 
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from sklboolean._core.base import restore_on_error
@@ -20,6 +19,7 @@ from sklboolean._core.parameters import (
 )
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import warn_user
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import ContinuedFitMixin
 from sklboolean.density._binary_machine import BinaryMachineMixin
@@ -47,7 +47,7 @@ MARGIN = 0.2  # nats, by which estimates of log Z differ by chance
 
 @old_parameters(**OF_SAMPLED_MACHINE)
 class SampledCombinationMachine(
-    CallbackSupportMixin, ContinuedFitMixin, BinaryMachineMixin, BaseEstimator
+    CallbackSupportMixin, ContinuedFitMixin, BinaryMachineMixin, VersionedEstimator
 ):
     """Density of Boolean samples as combinations of many hidden units; estimated.
 

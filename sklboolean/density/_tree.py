@@ -23,7 +23,6 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 from scipy.special import expit, xlogy
-from sklearn.base import BaseEstimator
 from sklearn.utils import gen_batches
 
 from sklboolean._core.base import restore_on_error
@@ -31,6 +30,7 @@ from sklboolean._core.bits import targets_of
 from sklboolean._core.damage import require_below, require_shape
 from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.parameters import check_real
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._attribute_forest import (
     AttributeForest,
@@ -444,7 +444,7 @@ def _expected_pairs(mixture, signs, weights):
 
 
 @old_parameters(max_iter=Gone(200, "Leave it out: EM ends when it has converged."))
-class ChowLiuTree(BinaryDensityMixin, BaseEstimator):
+class ChowLiuTree(BinaryDensityMixin, VersionedEstimator):
     """Density of Boolean samples in which each bit depends on one other bit.
 
     The tree with the largest likelihood is found exactly, from one matrix product (Chow

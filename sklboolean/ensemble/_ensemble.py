@@ -16,7 +16,7 @@ from warnings import catch_warnings
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone, is_regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,6 +24,7 @@ from sklboolean._core.feature_names import NamedCsr
 from sklboolean._core.meta import draw_seed, fit_clone
 from sklboolean._core.packed_partitions import PartitionsMixin, labelled
 from sklboolean._core.validation import take_samples, validate_data_strict
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import check_sample_weight
 from sklboolean.boosting import (
     BooleanGradientBoostingClassifier,
@@ -109,7 +110,7 @@ def fit_member(model, X, targets, weights, folds, seed, outputs):
     return fitted, np.concatenate(tables)
 
 
-class BooleanEnsemble(PartitionsMixin, BaseEstimator):
+class BooleanEnsemble(PartitionsMixin, VersionedEstimator):
     """Encoding and training of the members of an ensemble.
 
     A subclass defines ``_member_method``, the method that members have.
@@ -170,9 +171,10 @@ class BooleanEnsemble(PartitionsMixin, BaseEstimator):
         is_coarse : ndarray of shape (n_features,), dtype bool
             The features that all models learn from.
         """
+        options = {"accept_sparse": "csr", "y_numeric": is_regressor(self)}
         if sparse.issparse(X):
             self.encoder_ = None
-            X, y = validate_data_strict(self, X, y, accept_sparse="csr")
+            X, y = validate_data_strict(self, X, y, **options)
             return X, y, np.ones(X.shape[1], dtype=bool)
         encoder = BooleanEncoder() if self.encoder is None else clone(self.encoder)
         self.encoder_ = encoder.set_params(sparse_output=True)
@@ -197,7 +199,7 @@ class BooleanEnsemble(PartitionsMixin, BaseEstimator):
             is_coarse = np.ones(len(encoder.order_), dtype=bool)
         with catch_warnings(action="ignore"):  # of levels that are left out
             bits = encoder.transform(X)
-        _, y = validate_data_strict(self, bits, y, accept_sparse="csr")
+        _, y = validate_data_strict(self, bits, y, **options)
         del self.feature_names_in_
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.encoder_, name):

@@ -2,12 +2,13 @@
 
 import numpy as np
 from scipy.special import log_softmax, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LogisticRegression
 
 from sklboolean._core.damage import labels_of, require
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import WeightedSum, class_labels, formula_of, mixed
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.boosting import BooleanGradientBoostingClassifier
 from sklboolean.ensemble._pooling import centered_logits
 from sklboolean.rules import ConjunctionLogisticRegression
@@ -20,7 +21,7 @@ LOG_ODDS = (
 )
 
 
-class Pool(ExportMixin, BaseEstimator):
+class Pool(ExportMixin, VersionedEstimator):
     """Fitted models and their weights; ``estimators`` read the same Boolean features.
 
     Parameters

@@ -4,7 +4,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import ClassifierMixin, clone, is_classifier
 from sklearn.metrics import accuracy_score, log_loss, r2_score
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -14,6 +14,7 @@ from sklboolean._core.base import LogOddsMixin
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import WeightedSum, class_labels, formula_of, mixed
 from sklboolean._core.validation import check_labelled, take_samples
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.preprocessing import BooleanEncoder
 from sklboolean.rules import ConjunctionRegressor
 
@@ -21,7 +22,7 @@ from sklboolean.rules import ConjunctionRegressor
 LEAST_PROBABILITY = 1e-6
 
 
-class LogOddsClassifier(LogOddsMixin, ClassifierMixin, ExportMixin, BaseEstimator):
+class LogOddsClassifier(LogOddsMixin, ClassifierMixin, ExportMixin, VersionedEstimator):
     """A classifier whose log-odds fitted regressors predict; `distill` makes it.
 
     Parameters

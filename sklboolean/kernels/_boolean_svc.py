@@ -5,7 +5,7 @@ from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,6 +29,7 @@ from sklboolean._core.progress import (
     with_callbacks,
 )
 from sklboolean._core.validation import validate_boolean, warn_user
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights, labelled_weights
 from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
@@ -165,7 +166,7 @@ def scores_of_classes(scores, pairs):
 @old_parameters(**OF_SVC)
 class BooleanSVC(
     CallbackSupportMixin, PackedPartitionsMixin, FeatureSharesMixin,
-    DecisionClassifierMixin, TableScoreMixin, ClassifierMixin, BaseEstimator,
+    DecisionClassifierMixin, TableScoreMixin, ClassifierMixin, VersionedEstimator,
 ):  # fmt: skip
     """Support vector machine with a soft margin over conjunctions of Boolean features.
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +20,7 @@ from sklboolean._core.damage import require, require_shape
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights
 from sklboolean.kernels._evidence import (
     DistinctSamples,
@@ -185,7 +185,7 @@ class LearnedKernel:
         return ProjectedProcess(columns, levels, basis, weights, n_jobs)
 
 
-class GaussianProcess(CallbackSupportMixin, BaseEstimator):
+class GaussianProcess(CallbackSupportMixin, VersionedEstimator):
     """Base of the classifier and the regressor: kernel, evidence and posterior."""
 
     _unit = 1.0  # of posterior means

@@ -17,11 +17,11 @@ from fractions import Fraction
 from math import comb, exp2, expm1, floor, frexp, log
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from sklboolean._core._popcount import CountMap
 from sklboolean._core.bits import BitColumns
 from sklboolean._core.parameters import check_choice, check_integer, check_real
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.kernels._count_table import (
     CountTable,
     LengthWeights,
@@ -44,7 +44,7 @@ LARGEST_FOR_LIBSVM = 2.0**127
 # A new kernel is one class: its parameters, `_formula(n_features, max_ones)` and a line
 # in KERNELS. `formula` is what everything reads: perceptron, support vector machine,
 # process, `nearest`, extraction of rules.
-class BooleanKernel(BaseEstimator):
+class BooleanKernel(VersionedEstimator):
     """Base class of the kernel objects.
 
     A subclass has its own parameters besides ``binarize`` and ``n_jobs``. Its method

@@ -1,12 +1,12 @@
 """The kernel over conjunctions of columns, as an object for other kernel models."""
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from sklboolean._core.bits import as_words, unpack_words
 from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.parameters import check_real
 from sklboolean._core.validation import check_array_strict, check_boolean_array
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.kernels._frame_columns import FrameColumns
 from sklboolean.kernels._relevance_weights import LevelPairs, RelevanceWeights
 
@@ -16,7 +16,7 @@ LENGTH_WEIGHTS = (0.0, 1.0, 0.0, 0.0, 1.0)
 
 # The object only checks and lays out: `FrameColumns` makes levels of features, and
 # `LevelPairs` evaluates the kernel of `RelevanceWeights` on pairs of levels.
-class RelevanceKernel(BaseEstimator):
+class RelevanceKernel(VersionedEstimator):
     """Sum over the conjunctions of columns on which two samples agree.
 
     A column is a group of features, such as the levels of a category. The kernel of a

@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
@@ -18,6 +18,7 @@ from sklboolean._core.labels import check_two_classes, encode_classes
 from sklboolean._core.parameters import check_choice, check_real
 from sklboolean._core.sparse_structure import without_duplicates
 from sklboolean._core.validation import validate_data_strict, warn_user
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import labelled_weights
 from sklboolean.linear_model._old_parameters import OF_CONSISTENT_HALFSPACE
 from sklboolean.linear_model._separation import (
@@ -32,7 +33,7 @@ MAX_STARTS = 40
 
 @old_parameters(**OF_CONSISTENT_HALFSPACE)
 class ConsistentHalfspace(
-    ExportMixin, DecisionClassifierMixin, ClassifierMixin, BaseEstimator
+    ExportMixin, DecisionClassifierMixin, ClassifierMixin, VersionedEstimator
 ):
     """Separate two classes exactly by a halfspace, or show that none does.
 

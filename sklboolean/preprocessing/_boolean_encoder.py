@@ -22,7 +22,7 @@ from numbers import Integral
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -48,6 +48,7 @@ from sklboolean._core.partitions import (
 )
 from sklboolean._core.sql_code import SqlFeatures
 from sklboolean._core.validation import check_array_strict, has_fitted_names, warn_user
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.preprocessing._column_fitting import ColumnFitter, check_by_column
 from sklboolean.preprocessing._column_summary import ColumnSummary, add_partitions
 from sklboolean.preprocessing._column_warnings import check_features, warn_of_columns
@@ -81,7 +82,7 @@ def _adds_batches(encoder):
     return True
 
 
-class BooleanEncoder(PartitionsMixin, TransformerMixin, BaseEstimator):
+class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
     """Encode the columns of a data frame as Boolean features with readable names.
 
     Numbers become ``age <= 44.5`` and ``age > 44.5`` for a few thresholds, categories

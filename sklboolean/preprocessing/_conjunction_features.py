@@ -5,7 +5,7 @@ from numbers import Integral
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
@@ -16,6 +16,7 @@ from sklboolean._core.formulas import check_input_names
 from sklboolean._core.packed_partitions import PartitionsMixin
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import validate_boolean, warn_user
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.preprocessing._enumeration import (
     OUTPUT,
     SIZE_HINT,
@@ -34,7 +35,7 @@ MANY_COLUMNS = 100_000  # more than most estimators can use
         None, "Set min_support, and select the columns of the largest supports_."
     ),
 )
-class ConjunctionFeatures(PartitionsMixin, TransformerMixin, BaseEstimator):
+class ConjunctionFeatures(PartitionsMixin, TransformerMixin, VersionedEstimator):
     """Create a column for each conjunction of Boolean features.
 
     Any estimator on top then learns over conjunctions: a linear model weighs them, and

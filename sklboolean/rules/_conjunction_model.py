@@ -5,7 +5,7 @@ from functools import partial
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
@@ -21,6 +21,7 @@ from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean, warn_user
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.rules._column_generation import (
     ConjunctionSpace,
     ConjunctionSum,
@@ -62,7 +63,7 @@ OLD_PARAMETERS = {
 }
 
 
-class ConjunctionModel(CallbackSupportMixin, RulesMixin, BaseEstimator):
+class ConjunctionModel(CallbackSupportMixin, RulesMixin, VersionedEstimator):
     """Fitting over all conjunctions, choosing C, and reading the result.
 
     A subclass defines ``_held_out_loss(scores, targets)``, the losses of samples,

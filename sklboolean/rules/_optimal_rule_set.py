@@ -4,7 +4,6 @@ from dataclasses import replace
 from time import monotonic
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words, targets_of
@@ -13,6 +12,7 @@ from sklboolean._core.deprecation import jobs_of_context, old_parameters
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.validation import validate_boolean, warn_user
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import labelled_weights
 from sklboolean.rules._cheapest_dnf import cheapest_dnf
 from sklboolean.rules._dnf_bound import DNFProblem
@@ -25,7 +25,7 @@ from sklboolean.rules._rules import bound_text
 @old_parameters(
     literal_price="literal_cost", rule_price="rule_cost", n_jobs=jobs_of_context
 )
-class OptimalRuleSet(FirstRuleMixin, BaseEstimator):
+class OptimalRuleSet(FirstRuleMixin, VersionedEstimator):
     """Find the cheapest set of rules, with a proof that none is cheaper.
 
     A set of rules describes a class: a sample belongs to it if any of the rules holds.

@@ -7,7 +7,7 @@ from numbers import Integral
 from operator import attrgetter
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 
@@ -20,6 +20,7 @@ from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean, warn_user
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import labelled_weights
 from sklboolean.kernels import BooleanSVC
 from sklboolean.rules._first_rule import FirstRuleMixin
@@ -76,7 +77,7 @@ GAINS_OF_SETTING = attrgetter("uses_model", "order", "penalty")
         False, "Fit an OptimalRuleSet: its bound_ holds for the cost of any rules."
     ),
 )
-class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, BaseEstimator):
+class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, VersionedEstimator):
     """Classify with a short list of readable rules.
 
     The first rule that a sample satisfies decides; a default class decides if there is

@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import (
@@ -18,6 +18,7 @@ from sklboolean._core.formulas import conjunction_text, html_table
 from sklboolean._core.labels import check_two_classes, encode_classes
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.validation import validate_boolean
+from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import labelled_weights
 from sklboolean.rules._column_generation import (
     ROUNDING,
@@ -34,7 +35,11 @@ MOST_CONDITIONS = 62  # their patterns are numbered by 64-bit integers
 
 @old_parameters(feature_groups=Gone(None, "Name the columns as BooleanEncoder does."))
 class ScorecardClassifier(
-    RulesMixin, DecisionClassifierMixin, TableScoreMixin, ClassifierMixin, BaseEstimator
+    RulesMixin,
+    DecisionClassifierMixin,
+    TableScoreMixin,
+    ClassifierMixin,
+    VersionedEstimator,
 ):
     """Scorecard: integer points for a few conditions, added up to a probability.
 

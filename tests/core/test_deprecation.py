@@ -1,10 +1,15 @@
 """Old names warn and still work: in the constructor, set_params and stored models."""
 
 import inspect
+import warnings
 
 import pytest
+from _instances import public_estimators
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import InconsistentVersionWarning
 
+import sklboolean
+from sklboolean._core import versioned
 from sklboolean._core.deprecation import Gone, old_attribute, old_parameters
 
 
@@ -80,3 +85,14 @@ def test_an_old_attribute_reads_the_new_one():
     model.new_ = 3
     with pytest.warns(FutureWarning, match="'old_' is deprecated. Use 'new_'"):
         assert model.old_ == 3
+
+
+@pytest.mark.parametrize("name", sorted(public_estimators()))
+def test_a_model_of_a_later_release_warns(name, monkeypatch):
+    estimator = getattr(sklboolean, name)
+    state = estimator().__getstate__()
+    with warnings.catch_warnings(action="error"):
+        estimator.__new__(estimator).__setstate__(state)
+    monkeypatch.setattr(versioned, "VERSION", "0.0.9")
+    with pytest.warns(InconsistentVersionWarning, match="when using .* 0.0.9"):
+        estimator.__new__(estimator).__setstate__(state)
