@@ -76,11 +76,15 @@ class Explanation:
     >>> explanation = Explanation(
     ...     "weights", "yes", "yes", parts, 1.0, 2.5, 0.924, "log-odds"
     ... )
+    >>> explanation
+    Explanation(log-odds of yes: 2.5, weights: 2)
     >>> print(explanation.to_text())
-    yes (log-odds of yes: 2.5, probability: 0.924)
-      +2.0000  age <= 30
-      -0.5000  smoker
-      +1.0000  always
+    The prediction is yes. The probability of yes is 92.4 %.
+    These conditions raise the log-odds of yes:
+      +2  age <= 30
+    These conditions lower the log-odds of yes:
+      -0.5  smoker
+    Every sample starts at +1. The sum is 2.5, the log-odds of yes.
     """
 
     kind: str
@@ -93,7 +97,22 @@ class Explanation:
     quantity: str
 
     def __repr__(self):
+        n_parts = f"{self.kind}: {len(self.parts)}"
+        return f"Explanation({self._about}: {self.score:.4g}, {n_parts})"
+
+    def __str__(self):
         return self.to_text()
+
+    @property
+    def _about(self):
+        """What the score is."""
+        if self.target is not None:
+            return f"{self.quantity} of {self.target}"
+        return (
+            f"probability of {self.prediction}"
+            if self.kind == "rules"
+            else "prediction"
+        )
 
     def to_frame(self):
         """Make a data frame with a row for each part, and for the intercept.
@@ -112,7 +131,7 @@ class Explanation:
         return import_pandas().DataFrame(shown_parts(self), columns=columns)
 
     def to_text(self, max_parts=10) -> str:
-        """Write the explanation, a line for each part.
+        """Write the explanation in sentences, with a line for each part.
 
         Parameters
         ----------
@@ -124,20 +143,47 @@ class Explanation:
         text : str
         """
         check_integer(max_parts, "max_parts", 1)
-        about = self.quantity
-        if self.target is not None:
-            about += f" of {self.target}"
-        about = f"{about}: {self.score:.4g}"
-        if self.probability is not None and self.kind != "rules":
-            about += f", probability: {self.probability:.4g}"
-        lines = [f"{self.prediction} ({about})"]
-        if self.kind != "rules" and self.target is None:  # a regressor
-            lines = [f"{self.score:.4g}"]
-        lines += [
-            f"{' ' * 9 if value is None else f'{value:+9.4f}'}  {text}"
-            for text, value in shown_parts(self, max_parts)
-        ]
+        shown, others = self.parts[:max_parts], self.parts[max_parts:]
+        adds_up = self.kind in ("weights", "votes")
+        lines = [self._answer()]
+        for sentence, parts in self._groups(shown):
+            lines += [sentence] * bool(parts)
+            lines += [f"  {v:{'+' * adds_up}.4g}  {text}" for text, v in parts]
+        if others and adds_up:
+            total = sum(value for _, value in others)
+            lines.append(f"{len(others)} more {self.kind} add up to {total:+.4g}.")
+        elif others:
+            lines.append(f"There are {len(others)} more {self.kind}.")
+        if self.kind == "weights":
+            lines.append(
+                f"Every sample starts at {self.intercept:+.4g}. The sum is "
+                f"{self.score:.4g}, the {self._about}."
+            )
         return "\n".join(lines)
+
+    def _answer(self):
+        """Write the prediction and its probability."""
+        if self.kind != "rules" and self.target is None:  # a regressor
+            return f"The prediction is {self.score:.4g}."
+        text = f"The prediction is {self.prediction}."
+        if self.probability is None:
+            return text
+        label = self.prediction if self.target is None else self.target
+        return f"{text} The probability of {label} is {100 * self.probability:.3g} %."
+
+    def _groups(self, parts):
+        """List sentences and the parts that each is about."""
+        if self.kind == "rules":
+            yield "This rule is the first that holds, so it decides:", parts[:1]
+            yield "These rules hold, too, but do not count:", parts[1:]
+        elif self.kind == "predictions":
+            yield "It is the median of these predictions:", parts
+        else:
+            things = "conditions" if self.kind == "weights" else self.kind
+            raising = [part for part in parts if part[1] > 0]
+            lowering = [part for part in parts if part[1] < 0]
+            yield f"These {things} raise the {self._about}:", raising
+            yield f"These {things} lower the {self._about}:", lowering
 
 
 def explain(model, X, *, target=None, feature_names=None) -> list:

@@ -10,10 +10,11 @@ from sklboolean._core.validation import check_array_strict
 from sklboolean.inspection._kernel_sums import kernel_sum
 
 MODELS = (
-    "a RuleClassifier, a ConjunctionClassifier, a ConjunctionLogisticRegression or "
-    "ConjunctionRegressor, a "
-    "linear model with coef_ such as AveragedPerceptron, a BooleanStump or "
-    "ConjunctionStump, or a BoostByMajority or FilteringBoostByMajority of these"
+    "a list of rules such as RuleClassifier or ConjunctionClassifier, a sum of "
+    "conjunctions such as ConjunctionLogisticRegression, ScorecardClassifier or "
+    "BooleanGradientBoostingClassifier, a linear model with coef_ such as "
+    "AveragedPerceptron, a BooleanStump or ConjunctionStump, or a BoostByMajority or "
+    "FilteringBoostByMajority of these"
 )
 TOLERANCE = 1e-9  # between the probabilities of the formula and of the model
 

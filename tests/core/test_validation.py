@@ -14,7 +14,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 
-from sklboolean import AveragedPerceptron, ConjunctionRegressor
+from sklboolean import (
+    AveragedPerceptron,
+    BooleanEnsembleRegressor,
+    ConjunctionRegressor,
+)
 from sklboolean._core import validation
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import unpack_words
@@ -631,6 +635,7 @@ def test_labels_that_are_refused(y, message):
 
 
 @pytest.mark.parametrize("y", [["no", "yes"], np.array(["2020", "2021"], "M8[Y]")])
-def test_a_regressor_refuses_text(y):
+@pytest.mark.parametrize("model", [ConjunctionRegressor(), BooleanEnsembleRegressor()])
+def test_a_regressor_refuses_text(model, y):
     with pytest.raises(ValueError, match=r"y holds .*, but a regressor needs numbers"):
-        ConjunctionRegressor().fit(np.eye(2), y)
+        model.fit(np.eye(2), y)

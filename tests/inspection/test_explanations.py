@@ -268,8 +268,8 @@ def test_predictions_of_a_median():
         far = [abs(value - one.score) for value in values]
         assert far == sorted(far)
     lines = one.to_text(3).splitlines()
-    assert lines[0] == f"{one.score:.4g}"
-    assert lines[-1].strip() == f"{len(predicted) - 3} more"
+    assert lines[0] == f"The prediction is {one.score:.4g}."
+    assert lines[-1] == f"There are {len(predicted) - 3} more predictions."
     display = ExplanationDisplay.from_estimator(pipeline, X, sample=5)
     assert [bar.get_width() for bar in display.bars_] == [
         value for _, value in explain(pipeline, X)[5].parts
@@ -286,17 +286,38 @@ def test_regressors_and_searches():
         assert one.score == predicted[i]
         total = sum(value for _, value in one.parts) + one.intercept
         assert total == pytest.approx(one.score)
-        assert one.to_text().splitlines()[0] == f"{one.score:.4g}"
+        assert one.to_text().startswith(f"The prediction is {one.score:.4g}.\n")
 
 
-def test_text_has_a_line_for_each_part():
+@pytest.mark.parametrize("model", [WEIGHTED[0], VOTING[0]], ids=repr)
+def test_sentences_have_all_parts_of_the_score(model):
     X, _ = CANCER
-    one = explain(fitted(AveragedPerceptron(random_state=0)), X.head(1))[0]
+    one = explain(fitted(model), X.head(1))[0]
     lines = one.to_text(3).splitlines()
-    assert len(lines) == 1 + 3 + 2
-    numbers = [float(line.split()[0]) for line in lines[1:]]
-    assert sum(numbers) == pytest.approx(one.score, abs=1e-3)
-    assert len(one.to_text(100).splitlines()) == 2 + len(one.parts)
+    listed = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert [float(value) for value in listed] == pytest.approx(
+        sorted((value for _, value in one.parts[:3]), key=lambda value: value < 0),
+        rel=1e-3,
+    )
+    [others] = [line for line in lines if " more " in line]
+    total = sum(map(float, listed)) + float(others.split()[-1].rstrip("."))
+    assert total + one.intercept == pytest.approx(one.score, abs=1e-2)
+    everything = one.to_text(100).splitlines()
+    assert sum(line.startswith("  ") for line in everything) == len(one.parts)
+    assert str(one) == one.to_text()
+    assert "\n" not in repr(one)
+
+
+def test_sentences_say_the_probability_of_the_explained_class():
+    X, _ = CANCER
+    pipeline = fitted(AveragedPerceptron(random_state=0))
+    for one in explain(pipeline, X.head(40)):
+        sentence = rf"The probability of {one.target} is (\S+) %\."
+        [share] = re.findall(sentence, one.to_text())
+        assert float(share) == pytest.approx(100 * one.probability, rel=5e-3)
+    for one in explain(fitted(RULES[0]), X.head(40)):
+        start = f"The prediction is {one.prediction}. The probability of "
+        assert one.to_text().startswith(f"{start}{one.prediction} is ")
 
 
 @pytest.mark.parametrize("model", [WEIGHTED[0], VOTING[0], RULES[0]], ids=repr)
