@@ -60,6 +60,11 @@ class LogOddsClassifier(LogOddsMixin, ClassifierMixin, ExportMixin, VersionedEst
         """The number of features."""
         return self.regressors[0].n_features_in_
 
+    @property
+    def feature_names_in_(self):
+        """The names of the features, if they were fitted with names."""
+        return self.regressors[0].feature_names_in_
+
     def _scores(self, X):
         return np.column_stack([model.predict(X) for model in self.regressors])
 

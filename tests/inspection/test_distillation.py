@@ -19,7 +19,7 @@ from sklboolean import (
     ConjunctionLogisticRegression,
     ConjunctionRegressor,
 )
-from sklboolean.inspection import distill, explain
+from sklboolean.inspection import counterfactuals, distill, explain
 
 RNG = np.random.default_rng(0)
 BITS = RNG.integers(0, 2, (300, 6), dtype=np.uint8)
@@ -117,3 +117,10 @@ def test_mistakes_are_named():
         distill(RidgeClassifier().fit(BITS, LABELS), BITS)
     with pytest.raises(ValueError, match="X has 300 samples and y has 2"):
         distill(model, BITS, LABELS[:2])
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_changes_of_a_stand_in_read_frames_by_name():
+    stand_in = distill(FOREST.fit(FRAME, OLD), FRAME, random_state=0).model
+    found = counterfactuals(stand_in, FRAME.head(2))
+    assert (stand_in.predict(found.values) != stand_in.predict(FRAME.head(2))).all()
