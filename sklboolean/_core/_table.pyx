@@ -14,12 +14,19 @@ from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 from sklboolean._core._search import SIGNS
 
 cdef extern from "conjunction_table.h" nogil:
-    int SKLB_LONGEST_IN_TABLE, SKLB_MOST_PLACE_WORDS
+    int SKLB_LONGEST_IN_TABLE
     ctypedef struct sklb_table_rows:
         int64_t n_places, n_samples
         const int64_t *choose[5]
         const int64_t *starts
         const uint16_t *places
+    ctypedef struct sklb_nesting:
+        const int64_t **choose
+        int64_t n_places
+        const int32_t *chains
+        const double *shorter
+        double *sums
+    void sklb_nest_sums(sklb_nesting *nesting, int length)
     ctypedef struct sklb_completion:
         const int64_t **choose
         int64_t place, n_others
@@ -48,8 +55,9 @@ cdef extern from "conjunction_table.h" nogil:
         const int32_t **counts
         const int32_t *features
         const int32_t *groups
+        const int32_t *literals
         const uint8_t *inverted
-        int64_t n_features, n_words
+        int64_t n_words
         const uint64_t *columns
         const uint64_t *used
         uint64_t *cover
@@ -57,8 +65,7 @@ cdef extern from "conjunction_table.h" nogil:
         int shortest, longest, signs, monotone, diverse, is_listing, is_cut
         sklb_seen seen
         sklb_best best
-    int64_t sklb_list_places(const uint64_t *row, const uint64_t *inverted, int64_t n_words,
-                             const uint16_t *place_of, uint16_t *places)
+    int64_t sklb_list_places(const uint64_t *row, int64_t n_words, uint16_t *places)
     void sklb_scatter(const sklb_table_rows *rows, int length, int64_t first, int64_t end,
                       const double *values, double *sums)
     int sklb_blocks_open(sklb_block_pass *blocks)
@@ -78,8 +85,8 @@ cdef extern from "conjunction_table.h" nogil:
         int length
         int64_t places[4]
     void sklb_scan_last(sklb_scan *scan, int length, int64_t last)
-    void sklb_extend(sklb_scan *scan, const sklb_suffix *suffix, int signs,
-                     const double *values, double *sums)
+    void sklb_extend(sklb_scan *scan, const sklb_suffix *suffix, int signs, double total,
+                     const double *sums)
 
 sklb_cpu_level = &cpu_level
 
@@ -94,40 +101,30 @@ cdef class TableRows:
     Parameters
     ----------
     words : ndarray of shape (n_samples, n_words), uint64
-        Packed samples.
-    inverted : ndarray of shape (n_words,), uint64
-        The features whose negations are counted, as bits.
-    place_of : ndarray of shape (64 * n_words,), uint16
-        Place of each feature.
+        The true places of each sample, packed.
     choose : ndarray of shape (LONGEST + 1, n_places + 1), int64
         Binomial coefficients.
     starts : ndarray of shape (n_samples + 1,), int64
         Written here: where each row begins.
     places : ndarray of shape (n_ones + 64 * n_words,), uint16
-        Written here: the places of all rows.
+        Written here: the places of all rows, and room for one row more.
     """
 
     cdef sklb_table_rows rows
     cdef object arrays
 
-    def __cinit__(self, const uint64_t[:, ::1] words, const uint64_t[::1] inverted,
-                  const uint16_t[::1] place_of, const int64_t[:, ::1] choose,
+    def __cinit__(self, const uint64_t[:, ::1] words, const int64_t[:, ::1] choose,
                   int64_t[::1] starts, uint16_t[::1] places):
         cdef int64_t i, n = 0, n_words = words.shape[1]
         cdef int64_t n_ones = places.shape[0] - 64 * n_words
-        require(inverted.shape[0] == n_words and place_of.shape[0] == 64 * n_words
-                and n_words <= SKLB_MOST_PLACE_WORDS
-                and starts.shape[0] == words.shape[0] + 1 and n_ones >= 0,
-                "the samples of a table do not fit")
-        for i in range(64 * n_words):
-            require(place_of[i] < 64 * n_words, "a feature has a place that does not exist")
+        require(64 * n_words <= 65536 and starts.shape[0] == words.shape[0] + 1
+                and n_ones >= 0, "the samples of a table do not fit")
         starts[0] = 0
         with nogil:
             for i in range(words.shape[0]):
                 if n > n_ones:
                     break
-                n += sklb_list_places(&words[i, 0], &inverted[0], n_words, &place_of[0],
-                                      &places[n])
+                n += sklb_list_places(&words[i, 0], n_words, &places[n])
                 starts[i + 1] = n
         require(n == n_ones, "the ones of a table were counted wrongly")
         self.arrays = choose, starts, places
@@ -149,6 +146,29 @@ cdef class TableRows:
                 sklb_scatter(&self.rows, length, first, min(first + step, n),
                              &values[0], &sums[0])
             PyErr_CheckSignals()
+
+    def nest(self, int length, const int32_t[::1] chains, const double[::1] shorter,
+             double[::1] sums):
+        """Add up sums by the last true place of each chain, in place.
+
+        Parameters
+        ----------
+        chains : ndarray of shape (n_chained,), int32
+            Ascending: the number of the chain of each of the first places. Each place
+            is within the place before of its chain.
+        shorter, sums : ndarrays, float64
+            Of the conjunctions with a literal less, added up; those to add up.
+        """
+        cdef sklb_nesting nesting
+        cdef int64_t n = chains.shape[0]
+        require(0 < n <= self.rows.n_places and 0 < length <= LONGEST
+                and shorter.shape[0] >= self.rows.choose[length - 1][n]
+                and sums.shape[0] >= self.rows.choose[length][n], "the sums to add up do not fit")
+        nesting.choose, nesting.n_places, nesting.chains = self.rows.choose, n, &chains[0]
+        nesting.shorter, nesting.sums = &shorter[0], &sums[0]
+        with nogil:
+            sklb_nest_sums(&nesting, length)
+        PyErr_CheckSignals()
 
     def complete(self, int length, int64_t place, const int64_t[::1] others,
                  const double[::1] shorter, double[::1] sums):
@@ -222,8 +242,8 @@ cdef class TableRows:
         Parameters
         ----------
         layout : object
-            With ``features``, ``groups`` and ``inverted`` by place, ``columns`` by
-            feature, and ``n_features``.
+            With ``features``, ``groups``, ``inverted`` and ``literals`` by place, and
+            ``columns`` by feature.
         used : ndarray of shape (n_column_words,), uint64
             Rows that count for covers.
         sums, counts : lists of ndarrays, float64 and int32
@@ -232,9 +252,8 @@ cdef class TableRows:
         floors : ndarray of shape (max_literals + 1,), float64, or None
         extended : tuple of ndarrays, or None
             The places of conjunctions, int64 of shape (n_extended, max_literals - 1);
-            whether each place is true, as bits, int64 of shape (n_extended,); the value
-            of each row, float64, 0 where it is not used; float64 of shape (n_places,)
-            to write to.
+            whether each place is true, as bits, int64 of shape (n_extended,); their
+            sums, float64, and those with each place, of shape (n_extended, n_places).
         """
         cdef sklb_scan scan
         cdef const double[::1] factors = task.factors
@@ -242,6 +261,7 @@ cdef class TableRows:
         cdef const int32_t *count_pointers[5]
         cdef const double[::1] sums_of
         cdef const int32_t[::1] counts_of, features = layout.features, groups = layout.groups
+        cdef const int32_t[:, ::1] literals = layout.literals
         cdef const uint8_t[::1] inverted = layout.inverted
         cdef const uint64_t[:, ::1] columns = layout.columns
         cdef const uint64_t[::1] used_words = used
@@ -251,6 +271,7 @@ cdef class TableRows:
         scan.longest = <int> factors.shape[0] - 1
         require(scan.longest <= LONGEST and features.shape[0] == n and groups.shape[0] == n
                 and inverted.shape[0] == n and columns.shape[0] == n
+                and literals.shape[0] == n and literals.shape[1] == 2
                 and columns.shape[1] == used_words.shape[0], "the layout does not fit")
         for length in range(scan.longest + 1):
             sums_of = sums[length]
@@ -261,7 +282,7 @@ cdef class TableRows:
         scan.rows, scan.sums = &self.rows, sum_pointers
         scan.counts = NULL if counts is None else count_pointers
         scan.features, scan.groups, scan.inverted = &features[0], &groups[0], &inverted[0]
-        scan.n_features, scan.n_words = layout.n_features, columns.shape[1]
+        scan.literals, scan.n_words = &literals[0, 0], columns.shape[1]
         scan.columns, scan.used = &columns[0, 0], &used_words[0]
         scan.cover = <uint64_t *> malloc((scan.n_words + 1) * sizeof(uint64_t))
         scan.factors, scan.shortest, scan.signs = &factors[0], task.shortest, SIGNS[task.sign]
@@ -275,8 +296,8 @@ cdef class TableRows:
                 if not sklb_seen_open(&scan.seen, <uint64_t> 1 << 40):
                     raise MemoryError
             if extended is not None:
-                places_of, signs, values, scratch = extended
-                self._extend(&scan, places_of, signs, values, scratch)
+                places_of, signs, totals, sums_of_places = extended
+                self._extend(&scan, places_of, signs, totals, sums_of_places)
             for length in range(scan.shortest, scan.longest + 1):
                 if factors[length] == 0 or extended is not None:
                     continue
@@ -296,14 +317,15 @@ cdef class TableRows:
             free(scan.cover)
 
     cdef _extend(self, sklb_scan *scan, const int64_t[:, ::1] places,
-                 const int64_t[::1] signs, const double[::1] values, double[::1] sums):
+                 const int64_t[::1] signs, const double[::1] totals,
+                 const double[:, ::1] sums):
         """Look at all conjunctions that have one literal more than one of these."""
         cdef sklb_suffix suffix
         cdef int64_t k
         cdef int j
         require(places.shape[1] == scan.longest - 1 and places.shape[1] < LONGEST
-                and signs.shape[0] == places.shape[0] and sums.shape[0] == self.rows.n_places
-                and values.shape[0] == self.rows.n_samples, "conjunctions do not fit")
+                and signs.shape[0] == places.shape[0] == totals.shape[0] == sums.shape[0]
+                and sums.shape[1] == self.rows.n_places, "conjunctions do not fit")
         memset(&suffix, 0, sizeof(suffix))
         suffix.length = <int> places.shape[1]
         for k in range(places.shape[0]):
@@ -311,5 +333,5 @@ cdef class TableRows:
                 require(0 <= places[k, j] < self.rows.n_places, "a place does not exist")
                 suffix.places[j] = places[k, j]
             with nogil:
-                sklb_extend(scan, &suffix, <int> signs[k], &values[0], &sums[0])
+                sklb_extend(scan, &suffix, <int> signs[k], totals[k], &sums[k, 0])
             PyErr_CheckSignals()

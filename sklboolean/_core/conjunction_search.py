@@ -48,6 +48,7 @@ from sklboolean._core.conjunction_table import (
     ConjunctionTable,
     RunningSums,
     as_pairs,
+    distinct_features,
     fits_in_tables,
 )
 from sklboolean._core.feature_names import exclusive_groups
@@ -455,15 +456,41 @@ class ConjunctionSearch:
         """The samples as words."""
         return as_words(self.X)
 
-    def table(self, longest, *, completes=True):
-        """Return the samples laid out for tables, or None where these are too large."""
-        if not fits_in_tables(len(self.groups), longest):
+    def table(self, longest, shortest=1):
+        """Return the samples laid out for tables, or None where these are too large.
+
+        Where single literals take part, features that add none are left out.
+        """
+        n_features = len(self.groups)
+        halved = shortest == 1 and not self.monotone
+        if not fits_in_tables(-(-n_features // 2) if halved else n_features, longest):
             return None
-        if (longest, completes) not in self.tables:
-            self.tables[longest, completes] = ConjunctionTable(
-                self.words, self.columns, self.groups, longest, completes=completes
-            )
-        return self.tables[longest, completes]
+        key = longest, shortest == 1
+        if key not in self.tables:
+            features, literals = self.distinct
+            if shortest > 1:
+                features = np.arange(n_features)
+                literals = np.stack([features + n_features, features], axis=1)
+            self.tables[key] = self._lay_out(features, literals, longest)
+        return self.tables[key]
+
+    def _lay_out(self, features, literals, longest):
+        """Make a table of some features; None where it is too large."""
+        if not fits_in_tables(len(features), longest):
+            return None
+        words, columns = self.words, self.columns
+        if len(features) < len(columns):
+            columns = columns[features]
+            words = transpose_words(columns, len(words))
+        groups = np.ascontiguousarray(self.groups[features])
+        literals = literals.astype(np.int32)
+        return ConjunctionTable(words, columns, groups, literals, longest)
+
+    @cached_property
+    def distinct(self):
+        """The features whose literals no earlier one has, and their literals."""
+        shape = self.columns, self.groups, len(self.words)
+        return distinct_features(*shape, monotone=self.monotone)
 
     @cached_property
     def columns(self):
@@ -490,15 +517,13 @@ class ConjunctionSearch:
         extends the best of three.
         """
         longest = min(3, self.longest)
-        # Without completion a part of the samples takes time in proportion to it.
-        table = (
-            self.table(longest, completes=False) if self.longest <= LONGEST else None
-        )
+        table = self.table(longest) if self.longest <= LONGEST else None
         if table is None or table.cost.n_sums > MAX_RUNNING_SUMS:
             return None
         if seconds is not None and 3e-9 * table.cost.nanoseconds > seconds:
             return None
-        return RunningSums(table, *to_integers(_finite_coefficients(coefficients)))
+        integers = to_integers(_finite_coefficients(coefficients))
+        return RunningSums(table, *integers, len(self.groups))
 
     def best(
         self, coefficients, *, n_rules=20, sign="both", length_weights=None, floor=0.0,
@@ -556,7 +581,7 @@ class ConjunctionSearch:
         limits = SearchLimits(width, until, max_work)
         table = None
         if not task.growing and width is None and n_rules <= MAX_FROM_TABLE:
-            table = self.table(len(factors) - 1)
+            table = self.table(len(factors) - 1, task.shortest)
         if table is None:
             outcome = self._branch_and_bound(integers, task, limits)
         else:

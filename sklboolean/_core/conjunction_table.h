@@ -22,21 +22,11 @@ typedef struct {
     const uint16_t *places;
 } sklb_table_rows;
 
-enum { SKLB_MOST_PLACE_WORDS = 1024 }; /* a place has 16 bits */
-
 /* Write the places of the ones of a row, ascending; return their number. */
-static int64_t sklb_list_places(const uint64_t *row, const uint64_t *inverted, int64_t n_words,
-                                const uint16_t *place_of, uint16_t *places) {
-    uint64_t marks[SKLB_MOST_PLACE_WORDS];
+static int64_t sklb_list_places(const uint64_t *row, int64_t n_words, uint16_t *places) {
     int64_t n = 0;
-    memset(marks, 0, n_words * sizeof(uint64_t));
     for (int64_t w = 0; w < n_words; w++)
-        for (uint64_t word = row[w] ^ inverted[w]; word; word &= word - 1) {
-            uint16_t place = place_of[64 * w + sklb_lowest_bit(word)];
-            marks[place / 64] |= (uint64_t)1 << place % 64;
-        }
-    for (int64_t w = 0; w < n_words; w++)
-        for (uint64_t word = marks[w]; word; word &= word - 1)
+        for (uint64_t word = row[w]; word; word &= word - 1)
             places[n++] = (uint16_t)(64 * w + sklb_lowest_bit(word));
     return n;
 }
@@ -83,6 +73,71 @@ SKLB_INLINE int64_t sklb_rank_of(const int64_t *const *choose, const int64_t *pl
     int64_t rank = 0;
     for (int j = 0; j < n; j++) rank += choose[first + n - j][places[j]];
     return rank;
+}
+
+/* ---- Nesting: each place of a chain is within the place before. ---- */
+
+typedef struct {
+    const int64_t *const *choose;
+    int64_t n_places;
+    const int32_t *chains; /* the number of the chain of each place */
+    int position;          /* of the place that is added up; 0: all are */
+    const double *shorter;
+    double *sums;
+} sklb_nesting;
+
+/* Sums of conjunctions with two places of a chain are those without the larger set, the
+ * place that comes first. */
+static void sklb_merge_nested(const sklb_nesting *p, const int64_t *suffix, int n,
+                              double *out) {
+    int64_t end = n ? suffix[n - 1] : 0;
+    for (int k = 1; k < n; k++)
+        if (p->chains[suffix[k]] == p->chains[suffix[k - 1]]) {
+            int64_t rank = sklb_rank_of(p->choose, suffix, k, n - k);
+            rank += sklb_rank_of(p->choose, suffix + k + 1, n - k - 1, 1);
+            memcpy(out, p->shorter + rank, end * sizeof(double));
+            return;
+        }
+    double sum = n ? p->shorter[sklb_rank_of(p->choose, suffix, n, 0)] : 0;
+    for (int64_t a = end - 1; a >= 0 && p->chains[a] == p->chains[end]; a--) out[a] = sum;
+}
+
+/* Add the next place of the chain at a position, for all of a suffix and a smaller one. */
+static void sklb_nest_suffix(const sklb_nesting *p, const int64_t *suffix, int n) {
+    int64_t end = n ? suffix[n - 1] : p->n_places, rank = sklb_rank_of(p->choose, suffix, n, 1);
+    double *out = p->sums + rank;
+    int k = n + 1 - p->position;
+    if (p->position == 0) {
+        sklb_merge_nested(p, suffix, n, out);
+    } else if (p->position == 1) {
+        for (int64_t a = end - 2; a >= 0; a--)
+            if (p->chains[a] == p->chains[a + 1]) out[a] += out[a + 1];
+    } else if (suffix[k] + 1 < (k ? suffix[k - 1] : p->n_places) &&
+               p->chains[suffix[k]] == p->chains[suffix[k] + 1]) {
+        const int64_t *choose = p->choose[p->position];
+        const double *next = out + choose[suffix[k] + 1] - choose[suffix[k]];
+        for (int64_t a = 0; a < end; a++) out[a] += next[a];
+    }
+}
+
+static void sklb_nest_below(const sklb_nesting *p, int64_t *suffix, int n, int length) {
+    if (n == length - 1) {
+        sklb_nest_suffix(p, suffix, n);
+        return;
+    }
+    /* Falling, so that the next place of a chain is added up before. */
+    for (int64_t b = (n ? suffix[n - 1] : p->n_places) - 1; b >= length - n - 1; b--) {
+        suffix[n] = b;
+        sklb_nest_below(p, suffix, n + 1, length);
+    }
+}
+
+/* From the sums of samples whose last true places of the chains are those of a
+ * conjunction to the sums of all samples that satisfy it. */
+static void sklb_nest_sums(sklb_nesting *p, int length) {
+    int64_t suffix[SKLB_LONGEST_IN_TABLE];
+    for (p->position = length; p->position >= 0; p->position--)
+        sklb_nest_below(p, suffix, 0, length);
 }
 
 /* A place c of which exactly one of it and the smaller places `others` is true in a row. */
@@ -303,8 +358,9 @@ typedef struct {
     const double *const *sums;    /* by length; sums[0] is the total */
     const int32_t *const *counts; /* the same of the rows; NULL: not known */
     const int32_t *features, *groups;
+    const int32_t *literals; /* of each place where it is false, and where it is true */
     const uint8_t *inverted;
-    int64_t n_features, n_words;
+    int64_t n_words;
     const uint64_t *columns, *used; /* the rows of each feature; those with a value */
     uint64_t *cover;
     const double *factors;
@@ -375,8 +431,8 @@ static int sklb_write_literals(const sklb_scan *s, const sklb_suffix *suffix, in
     int n = 0;
     for (int j = 0; j <= suffix->length; j++) {
         int64_t place = j == suffix->length ? a : suffix->places[j];
-        int value = (signs >> j & 1) ^ s->inverted[place], k = n++;
-        int32_t literal = s->features[place] + (value ? 0 : (int32_t)s->n_features);
+        int32_t literal = s->literals[2 * place + (signs >> j & 1)];
+        int k = n++;
         for (int i = 0; i < j; i++)
             if (s->groups[suffix->places[i]] == s->groups[place]) return 0;
         for (; k > 0 && literals[k - 1] > literal; k--) literals[k] = literals[k - 1];
@@ -570,31 +626,15 @@ static void sklb_scan_last(sklb_scan *s, int length, int64_t last) {
         sklb_scan_suffix(s, &suffix);
 }
 
-/* Look at a conjunction with one more literal, for each that it may have. Rows that are
- * not used have a value of 0. */
-static void sklb_extend(sklb_scan *s, const sklb_suffix *suffix, int signs,
-                        const double *values, double *sums) {
-    const sklb_table_rows *rows = s->rows;
+/* Look at a conjunction with one more literal, for each that it may have: its sum, and
+ * those with each place. */
+static void sklb_extend(sklb_scan *s, const sklb_suffix *suffix, int signs, double total,
+                        const double *sums) {
     int length = suffix->length;
-    double positive = 0, total = 0, factor = s->factors[length + 1];
-    sklb_narrow_cover(s, suffix->places, length, signs);
-    for (int64_t w = 0; w < s->n_words; w++)
-        for (uint64_t word = s->cover[w]; word; word &= word - 1) {
-            double value = values[64 * w + sklb_lowest_bit(word)];
-            total += value, positive += value > 0 ? value : 0;
-        }
-    if (sklb_cannot_enter(s, factor * positive)) return;
-    memset(sums, 0, rows->n_places * sizeof(double));
-    for (int64_t w = 0; w < s->n_words; w++)
-        for (uint64_t word = s->cover[w]; word; word &= word - 1) {
-            int64_t i = 64 * w + sklb_lowest_bit(word);
-            for (int64_t k = rows->starts[i]; k < rows->starts[i + 1]; k++)
-                sums[rows->places[k]] += values[i];
-        }
-    for (int64_t a = 0; a < rows->n_places; a++)
+    for (int64_t a = 0; a < s->rows->n_places; a++)
         for (int with_a = 0; with_a < 2; with_a++) {
             double sum = with_a ? sums[a] : total - sums[a];
-            sklb_candidate one = {a, signs | with_a << length, factor * sum, sum};
+            sklb_candidate one = {a, signs | with_a << length, s->factors[length + 1] * sum, sum};
             if (s->monotone && with_a == s->inverted[a]) continue;
             if (!sklb_cannot_enter(s, one.score)) sklb_show(s, suffix, &one);
         }

@@ -4,21 +4,24 @@ Each sample adds its coefficient to the sums of all conjunctions of its true fea
 Sums of conjunctions with negations follow by subtraction, and one scan of the tables
 finds the best of all conjunctions. A feature that is true in more than half of the
 samples is counted by its negation. Of one-hot columns the most frequent is not counted:
-its sums are what the others leave.
+its sums are what the others leave. Of nested columns, such as the thresholds of a
+number, a sample adds to the last one only: running sums give the others.
 """
 
 # A table holds, for each length k up to 4, one float64 array of C(n_features, k) sums.
 # Places u1 < ... < uk have the rank C(u1, 1) + ... + C(uk, k) there. The steps:
 #
-# 1. Lay out. A place is a feature: the most frequent first, those that are left out
-#    last. A feature that is true in more than half of the samples is inverted, so each
-#    sample has few ones.
-# 2. Add. Each sample adds its value to the sums of the conjunctions of its ones: one by
-#    one (``scatter``), by blocks of features whose bits are the number of a bin
+# 1. Lay out. A place is a feature: chains of nested ones, those with the most frequent
+#    first, the largest set first in each; features that are left out come last. A
+#    feature that is true in more than half of the samples is inverted. A sample has one
+#    place of each chain, the last that is true, so each sample has few.
+# 2. Add. Each sample adds its value to the sums of the conjunctions of its places: one
+#    by one (``scatter``), by blocks of places whose bits are the number of a bin
 #    (``sum_blocks``), or, for few different values, by counting covers (``count``).
 #    `TableCost` knows the time of each before anything is done.
-# 3. Complete. Of one-hot columns exactly one is true, so the sums with the one that was
-#    left out are sums of shorter conjunctions less those with the others.
+# 3. Finish. Running sums within chains give those of all samples where a place is true.
+#    Of one-hot columns exactly one is true, so the sums with the one that was left out
+#    are sums of shorter conjunctions less those with the others.
 # 4. Scan. sum(A and not b) = sum(A) - sum(A and b) gives all signs; the best are kept.
 #
 # Invariant: values are whole numbers below 2**53 in total, so sums are exact in float64
@@ -26,6 +29,7 @@ its sums are what the others leave.
 
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from math import comb
 
 import numpy as np
@@ -33,7 +37,7 @@ from scipy.special import comb as binomials
 
 from sklboolean._core._popcount import count_ones
 from sklboolean._core._table import LONGEST, TableRows
-from sklboolean._core.bits import PIECE, pack_dense, transpose_words
+from sklboolean._core.bits import PIECE, pack_dense, transpose_words, unpack_words
 from sklboolean._core.search_task import SearchTask
 
 # The most sums of a table: 8 bytes for each sum and 4 for each count.
@@ -41,7 +45,8 @@ MAX_SUMS = 2**24
 # Nanoseconds that a step takes, measured on x86-64 with AVX2: an addition to a table,
 # one to the bins of a block, the bins of one choice of blocks, a word of samples that
 # is counted for a conjunction, clearing and scanning a sum, with one sign of each place
-# but the first, and subtracting a sum from one that is completed.
+# but the first, and adding a sum to another one in a chain, or subtracting it from one
+# that is completed.
 ADD, ADD_TO_BIN, BINS, COUNT, SCAN, COMPLETE = 1.3, 1.6, 12e3, 0.35, 1.0, 0.5
 # Ones of samples that are listed at a time, in 2 bytes each.
 LISTED = 2**24
@@ -49,6 +54,8 @@ LISTED = 2**24
 COUNTED = 2**12
 # Bits of a bin: blocks of 12, 6, 4, 3 features for 1, 2, 3, 4 literals.
 BIN_BITS = 12
+# Features before it to which a feature is compared, to find chains.
+NEAR = 4
 
 
 @dataclass(frozen=True)
@@ -73,23 +80,25 @@ class TableCost:
     uses_blocks: tuple
 
     @classmethod
-    def of(cls, ones, n_features, longest, n_others=()):
+    def of(cls, ones, n_features, longest, n_others=(), *, has_chains=False):
         """Estimate from the number of ones in each sample, as places hold them.
 
         ``n_others`` are the other features of each group of which one is not counted.
         """
+        n_counted = n_features - len(n_others)
         values, repeats = np.unique(ones, return_counts=True)
         adding, scanning, uses_blocks, n_sums = 0.0, 0.0, [False], 1
         for length in range(1, longest + 1):
             n_sums += comb(n_features, length)
             scattered = ADD * float(binomials(values, length) @ repeats)
-            n_blocks = -(-(n_features - len(n_others)) * length // BIN_BITS)
+            n_blocks = -(-n_counted * length // BIN_BITS)
             n_choices = comb(n_blocks + length - 1, length)
             in_blocks = n_choices * (ADD_TO_BIN * len(ones) + BINS)
             uses_blocks.append(1 < length and in_blocks < scattered)
             adding += min(scattered, in_blocks) if length > 1 else scattered
             scanning += SCAN * 2 ** (length - 1) * comb(n_features, length)
             scanning += COMPLETE * sum(n_others) * comb(n_features, length - 1)
+            scanning += COMPLETE * has_chains * length * comb(n_counted, length)
         return cls(n_sums, adding, adding + scanning, tuple(uses_blocks))
 
 
@@ -153,6 +162,82 @@ def one_hot_runs(columns, n_samples):
     return runs
 
 
+def distinct_features(columns, groups, n_samples, *, monotone):
+    """Choose the features whose literals are those of no earlier one.
+
+    The thresholds of a number have two features each, ``x <= t`` and ``x > t``, of
+    which one is enough where conjunctions may negate it. Of features that share their
+    group with others only those of this group are compared.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_features, n_words), uint64
+        The samples where each feature is true.
+    groups : ndarray of shape (n_features,), int32
+    n_samples : int
+    monotone : bool
+        Whether literals are the features only, not their negations.
+
+    Returns
+    -------
+    features : ndarray of shape (n_distinct,), int64
+    literals : ndarray of shape (n_distinct, 2), int32
+        The first literal that is true where each feature is false, and where it is
+        true. That of feature j is j, that of its negation n_features + j.
+    """
+    samples = pack_dense(np.ones((1, n_samples), dtype=np.uint8))[0]
+    groups = np.where(np.bincount(groups)[groups] > 1, groups, -1).tolist()
+    features, literals, seen = [], [], {}
+    for j, (group, column) in enumerate(zip(groups, columns, strict=True)):
+        same = seen.get((group, blake2b(column).digest()))
+        if same is None:
+            literals.append([len(columns) + j, j])
+            seen[group, blake2b(column).digest()] = literals[-1], 1
+            if not monotone:
+                negation = blake2b(~column & samples).digest()
+                seen[group, negation] = literals[-1], 0
+            features.append(j)
+        else:
+            literal, value = same
+            literal[value] = min(literal[value], j)
+    return np.array(features), np.array(literals, dtype=np.int32)
+
+
+def nested_chains(columns):
+    """Split columns into chains of which each column is within the one before.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_columns, n_words), uint64
+
+    Returns
+    -------
+    chains : list of lists of int
+    """
+    chains, chain_of = [], []
+    # Whether each column is within the one so many places before it, and the reverse.
+    within, around = np.zeros((2, NEAR + 1, len(columns)), dtype=bool)
+    for lag in range(1, min(NEAR + 1, len(columns))):
+        before, after = columns[:-lag], columns[lag:]
+        within[lag, lag:] = ~(after & ~before).any(axis=1)
+        around[lag, lag:] = ~(before & ~after).any(axis=1)
+    for j in range(len(columns)):
+        for lag in np.flatnonzero(within[:, j] | around[:, j]):
+            chain = chain_of[j - lag]
+            if within[lag, j] and chain[-1] == j - lag:
+                chain.append(j)
+            elif around[lag, j] and chain[0] == j - lag:
+                chain.insert(0, j)
+            else:
+                continue
+            chain_of.append(chain)
+            break
+        else:
+            chains.append([j])
+            chain_of.append(chains[-1])
+    return chains
+
+
 class ConjunctionTable:
     """Samples laid out for tables of sums.
 
@@ -164,66 +249,99 @@ class ConjunctionTable:
         The samples where each feature is true.
     groups : ndarray of shape (n_features,), int32
         Features of one group never occur together in a conjunction.
+    literals : ndarray of shape (n_features, 2), int32
+        The number of the literal of each feature where it is false, and where it is
+        true.
     longest : int
         Maximum length of a conjunction, at most ``LONGEST``.
-    completes : bool
-        Whether the most frequent of one-hot columns is not counted.
 
     Attributes
     ----------
+    literals : ndarray of shape (n_features, 2), int32
+        The same of each place.
+    features : ndarray of shape (n_features,), int32
+        The feature of each place.
+    chains : ndarray of shape (n_counted,), int32
+        The number of the chain of each place that is not left out, ascending.
     cost : TableCost
     """
 
-    def __init__(self, words, columns, groups, longest, *, completes=False):
+    def __init__(self, words, columns, groups, literals, longest):
         self.words, self.columns, self.longest = words, columns, longest
         self.feature_groups, self.n_features = groups, len(groups)
-        is_inverted, self.ones = choose_inverted(ones_of(columns), len(words))
-        self.completed = self._choose_completed(is_inverted) if completes else {}
+        is_inverted, ones = choose_inverted(ones_of(columns), len(words))
+        self.completed = self._choose_completed(is_inverted, ones)
         left_out = np.zeros(len(is_inverted), dtype=bool)
         left_out[list(self.completed)] = True
         self.is_inverted = is_inverted & ~left_out
-        self.inverted_bits, self.left_out = pack_dense(
-            np.array([self.is_inverted, left_out], dtype=np.uint8)
-        )
+        self.inverted_bits = pack_dense(self.is_inverted[None, :])[0]
+        self._choose_places(ones, np.flatnonzero(~left_out))
+        self.literals = literals[self.features]
+        self.literals[self.inverted == 1] = self.literals[self.inverted == 1, ::-1]
         n_ones = self._ones_of(words)
         self.n_ones = int(n_ones.sum(dtype=np.int64))
         n_others = [len(others) for others in self.completed.values()]
-        self.cost = TableCost.of(n_ones, self.n_features, longest, n_others)
+        sizes = n_ones, self.n_features, longest, n_others
+        self.cost = TableCost.of(*sizes, has_chains=self.has_chains)
 
-    def _choose_completed(self, is_inverted):
+    def _choose_completed(self, is_inverted, ones):
         """Map the most frequent of each run of one-hot columns to the others."""
         n_samples = len(self.words)
-        n_true = np.where(is_inverted, n_samples - self.ones, self.ones)
+        n_true = np.where(is_inverted, n_samples - ones, ones)
         most = {
             max(run, key=lambda j: n_true[j]): run
             for run in one_hot_runs(self.columns, n_samples)
         }
         return {j: [k for k in run if k != j] for j, run in most.items()}
 
+    def _choose_places(self, ones, counted):
+        """Order the features: chains by their most frequent ones, then those left out.
+
+        ``ones`` are the samples where each is true, or false if it is inverted.
+        """
+        columns = self.columns[counted]
+        samples = pack_dense(np.ones((1, len(self.words)), dtype=np.uint8))[0]
+        columns[self.is_inverted[counted]] ^= samples
+        chains = [counted[chain] for chain in nested_chains(columns)]
+        chains.sort(key=lambda chain: -ones[chain[0]])
+        others = sorted(self.completed, key=lambda j: -ones[j])
+        self.features = np.concatenate([*chains, others]).astype(np.int32)
+        lengths = [len(chain) for chain in chains]
+        self.chains = np.repeat(np.arange(len(chains), dtype=np.int32), lengths)
+        self.has_chains = len(chains) < len(counted)
+
+    def satisfied(self, places, are_true):
+        """Mark the samples where some places are true or false, as asked for."""
+        columns = self.columns[self.features[places]]
+        columns[are_true == self.inverted[places]] ^= ~np.uint64(0)
+        satisfied = np.bitwise_and.reduce(columns, axis=0)[None, :]
+        return unpack_words(satisfied, len(self.words))[0]
+
     def _ones_of(self, words):
-        """Count the places that are true in each sample, without those left out."""
+        """Count the places that each sample adds to, without those left out."""
         n_ones = np.empty(len(words), dtype=np.int32)
         for first in range(0, len(words), PIECE):
             piece = slice(first, first + PIECE)
-            counted = words[piece] & ~self.left_out ^ self.inverted_bits
-            count_ones(counted, n_ones[piece])
+            count_ones(self._places_of(words[piece]), n_ones[piece])
         return n_ones
 
-    @cached_property
-    def features(self):
-        """The features in the order of their places, the most frequent first.
+    def _places_of(self, words):
+        """Write the places that each sample adds to, of a chain the last true one."""
+        columns = self._columns_of(words)[: len(self.chains)]
+        return transpose_words(columns, len(words))
 
-        Those that are left out come last.
-        """
-        is_last = np.isin(np.arange(self.n_features), list(self.completed))
-        return np.lexsort((-self.ones, is_last)).astype(np.int32)
+    def _columns_of(self, words):
+        """Write the samples that add to each place, as words."""
+        columns = transpose_words(words ^ self.inverted_bits, self.n_features)
+        columns = columns[self.features]
+        nested = np.flatnonzero(np.diff(self.chains) == 0)
+        columns[nested] &= ~columns[nested + 1]
+        return columns
 
     @cached_property
     def place_of(self):
-        """The place of each feature, of whole words."""
-        place_of = np.zeros(64 * self.words.shape[1], dtype=np.uint16)
-        place_of[self.features] = np.arange(self.n_features)
-        return place_of
+        """The place of each feature."""
+        return np.argsort(self.features)
 
     @cached_property
     def groups(self):
@@ -234,11 +352,6 @@ class ConjunctionTable:
     def inverted(self):
         """Whether each place holds a negated feature."""
         return self.is_inverted[self.features].astype(np.uint8)
-
-    def _columns_of(self, words):
-        """Write the samples where each place is true, as words."""
-        columns = transpose_words(words ^ self.inverted_bits, self.n_features)
-        return columns[self.features]
 
     @cached_property
     def rows(self):
@@ -262,16 +375,16 @@ class ConjunctionTable:
 
     def _list_ones(self, words, n_places=None):
         """List the ones of samples, of the places that are not left out."""
-        n_counted = self.n_features - len(self.completed)
-        places = np.arange(1 + (n_counted if n_places is None else n_places))
+        places = np.arange(1 + (len(self.chains) if n_places is None else n_places))
         choose = np.stack(
             [binomials(places, k, exact=False) for k in range(LONGEST + 1)]
         )
-        starts = np.empty(len(words) + 1, dtype=np.int64)
-        n_ones = self._ones_of(words).sum(dtype=np.int64)
-        listed = np.empty(n_ones + len(self.place_of), dtype=np.uint16)
-        words, rows = words & ~self.left_out, choose.astype(np.int64)
-        return TableRows(words, self.inverted_bits, self.place_of, rows, starts, listed)
+        rows, starts = self._places_of(words), np.empty(len(words) + 1, dtype=np.int64)
+        n_ones = np.empty(len(words), dtype=np.int32)
+        count_ones(rows, n_ones)
+        room = n_ones.sum(dtype=np.int64) + 64 * rows.shape[1]
+        listed = np.empty(room, dtype=np.uint16)
+        return TableRows(rows, choose.astype(np.int64), starts, listed)
 
     @cached_property
     def counts(self):
@@ -284,13 +397,11 @@ class ConjunctionTable:
         sizes = [comb(self.n_features, k) for k in range(self.longest + 1)]
         sums = [np.zeros(size) for size in sizes]
         self.add(values, sums, distinct)
-        self._complete(sums)
+        self.finish(sums)
         return sums
 
     def add(self, values, sums, distinct=None):
-        """Add numbers of the samples to sums by length.
-
-        The sums of places that are left out are not those of their definition.
+        """Add numbers of the samples to sums by length, which `finish` is to end.
 
         Parameters
         ----------
@@ -303,16 +414,16 @@ class ConjunctionTable:
         # Choose the cheaper of counting covers and adding sample by sample.
         n_used = np.count_nonzero(values)
         sums[0][0] += values.sum()
+        lengths = range(1, min(self.longest, len(sums) - 1) + 1)
         if distinct is not None:
             n_words = n_used / 64 + len(distinct)
             adding = self.cost.adding * n_used / max(1, len(values))
             if COUNT * self.cost.n_sums * n_words < adding:
                 self._count(values, sums, distinct)
                 return
-        n_counted = self.n_features - len(self.completed)
         for piece, rows in self._pieces():
-            for length in range(1, self.longest + 1):
-                counted = sums[length][: comb(n_counted, length)]
+            for length in lengths:
+                counted = sums[length][: comb(len(self.chains), length)]
                 if self.cost.uses_blocks[length]:
                     rows.sum_blocks(length, values[piece], counted)
                 elif len(counted):
@@ -328,17 +439,19 @@ class ConjunctionTable:
                 for length in range(1, self.longest + 1):
                     self.no_rows.count(length, columns, value, sums[length])
 
-    def _complete(self, totals):
-        """Write the sums of the places that are left out, in their order."""
-        for number, j in enumerate(self.features.tolist()):
-            if j not in self.completed:
-                continue
-            others = self.place_of[self.completed[j]].astype(np.int64)
-            for length in range(1, self.longest + 1):
-                if length <= number + 1:
-                    self.no_rows.complete(
-                        length, number, others, totals[length - 1], totals[length]
-                    )
+    def finish(self, sums):
+        """Turn what samples have added into the sums of their definition, in place."""
+        longest = min(self.longest, len(sums) - 1)
+        for length in range(1, longest + 1):
+            if self.has_chains:
+                self.no_rows.nest(length, self.chains, sums[length - 1], sums[length])
+        for number in range(len(self.chains), self.n_features):
+            others = self.completed[int(self.features[number])]
+            others = self.place_of[others].astype(np.int64)
+            for length in range(1, min(longest, number + 1) + 1):
+                self.no_rows.complete(
+                    length, number, others, sums[length - 1], sums[length]
+                )
 
     def best(self, values, task):
         """Find the conjunctions of the largest scores.
@@ -393,10 +506,12 @@ class RunningSums:
         Coefficients, below 2**53 in total.
     unit : float
         What a coefficient of 1 stands for.
+    n_features : int
+        Number of features, of which the table may hold some.
     """
 
-    def __init__(self, table, integers, unit):
-        self.table, self.unit = table, unit
+    def __init__(self, table, integers, unit, n_features):
+        self.table, self.unit, self.n_features = table, unit, n_features
         self.values = integers.astype(np.float64)
         self.part = np.zeros(len(integers), dtype=bool)
         sizes = np.unique(np.abs(integers[integers != 0])).astype(np.float64)
@@ -415,6 +530,8 @@ class RunningSums:
         self.part = part.copy()
         values = np.where(part, self.values, -self.values) * changed
         self.table.add(values, self.sums, self.distinct)
+        self.totals = [sums.copy() for sums in self.sums]
+        self.table.finish(self.totals)
         self.part_values = np.where(part, self.values, 0.0)
         self.used = pack_dense((self.part_values != 0)[None, :])[0]
 
@@ -448,9 +565,8 @@ class RunningSums:
                 best = self._scan(length, floor, monotone)
             if best and best[0][1] > floor:
                 best_of_each_length.append(best[0])
-        n = self.table.n_features
         return [
-            (as_pairs(literals, n), self.unit * sum_)
+            (as_pairs(literals, self.n_features), self.unit * sum_)
             for literals, sum_ in best_of_each_length
         ]
 
@@ -460,20 +576,29 @@ class RunningSums:
         table, factors = self.table, np.append(np.zeros(length), 1.0)
         task = SearchTask(n_wanted, "positive", factors, floor, monotone, n_wanted > 1)
         if extended is None:
-            return table.no_rows.scan(table, self.used, self.sums, table.counts, task)
-        # Only what extends conjunctions reads the samples.
-        arguments = table, self.used, self.sums, None, task
-        return table.rows.scan(*arguments, extended=extended)
+            return table.no_rows.scan(table, self.used, self.totals, table.counts, task)
+        arguments = table, self.used, self.totals, None, task
+        return table.no_rows.scan(*arguments, extended=extended)
 
     def _extended(self, parents, floor, monotone):
         """Find the best conjunction that adds a literal to one of its parents."""
         if not parents:
             return []
         table, length = self.table, self.table.longest + 1
-        literals = np.array([parent for parent, _ in parents])
-        places = table.place_of[literals % table.n_features].astype(np.int64)
-        is_true = (literals < table.n_features) != table.inverted[places]
+        # Twice the place of each literal of a parent, and one more where it is true.
+        codes = np.argsort(table.literals, axis=None)
+        numbers = table.literals.ravel()[codes]
+        parents = np.array([parent for parent, _ in parents])
+        places, signs = np.divmod(codes[np.searchsorted(numbers, parents)], 2)
+        totals = np.empty(len(parents))
+        sums = np.zeros((len(parents), table.n_features))
+        for k, (of_parent, are_true) in enumerate(zip(places, signs, strict=True)):
+            values = self.part_values * table.satisfied(of_parent, are_true)
+            total = np.zeros(1)
+            table.add(values, [total, sums[k]])
+            table.finish([total, sums[k]])
+            totals[k] = total[0]
         # Bit j of a sign says whether place j of the parent is true.
-        signs = is_true @ (1 << np.arange(length - 1))
-        extended = places, signs, self.part_values, np.empty(table.n_features)
+        signs = signs @ (1 << np.arange(length - 1))
+        extended = places.astype(np.int64), signs.astype(np.int64), totals, sums
         return self._scan(length, floor, monotone, extended=extended)

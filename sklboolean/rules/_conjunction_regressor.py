@@ -60,8 +60,9 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         the speed of the machine. Where a path ends so while the held-out loss still
         falls, a warning says it; where the last fit does, a ``ConvergenceWarning`` says
         what is left. An exact search by tables that would exceed it is not begun; the
-        searches are inexact then. With more than some 460 features a proof takes long;
-        it may take a tenth of this besides, without a warning. Raise it for larger
+        searches are inexact then. With more than some 460 features, of which a
+        threshold's two count as one, a proof takes long; it may take a tenth of this
+        besides, without a warning. Raise it for larger
         data. None: no limit.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and

@@ -408,12 +408,16 @@ def test_the_cost_of_tables_counts_what_each_sample_adds():
 
 
 def one_hot_table(rng):
-    """Draw samples of one-hot columns and of single features between them."""
+    """Draw samples of one-hot columns, thresholds and single features between them."""
     n_samples, columns = int(rng.integers(1, 70)), []
     for _ in range(rng.integers(1, 4)):
         shares = rng.dirichlet(np.ones(rng.integers(1, 5)))
         levels = rng.choice(len(shares), n_samples, p=shares)
         columns += [levels == level for level in range(len(shares))]
+        if rng.random() < 0.5:
+            numbers = rng.integers(0, 5, n_samples)
+            columns += [numbers <= t for t in range(4)]
+            columns += [numbers > t for t in range(rng.integers(0, 3))]
         if rng.random() < 0.5:
             columns.append(rng.random(n_samples) < rng.random())
     return np.array(columns).T
@@ -428,15 +432,15 @@ def test_sums_of_one_hot_columns_are_those_of_their_definition(seed, longest, li
     values = rng.integers(-9, 10, n_samples).astype(float)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(conjunction_table, "LISTED", listed)
-        table = conjunction_table.ConjunctionTable(
-            pack_dense(X), pack_dense(X.T), np.arange(m), longest, completes=True
-        )
+        literals = np.zeros((m, 2), dtype=np.int32)
+        samples = pack_dense(X), pack_dense(X.T), np.arange(m, dtype=np.int32)
+        table = conjunction_table.ConjunctionTable(*samples, literals, longest)
         sums, counts = table.sums(values), table.counts
-    assert table.n_ones == sum(
-        (X[:, j] ^ table.is_inverted[j]).sum()
-        for j in range(m) if j not in table.completed
-    )  # fmt: skip
     truths = np.array([X[:, j] ^ table.is_inverted[j] for j in table.features])
+    # A sample adds to one place of each chain, the smallest set that holds it.
+    chains = [truths[: len(table.chains)][table.chains == k] for k in set(table.chains)]
+    assert table.n_ones == sum(chain.any(axis=0).sum() for chain in chains)
+    assert all((chain[1:] <= chain[:-1]).all() for chain in chains)
     for length in range(1, longest + 1):
         for places in combinations(range(m), length):
             rank = sum(comb(place, k) for k, place in enumerate(places, 1))
@@ -458,6 +462,50 @@ def test_in_a_run_one_column_is_true_in_each_sample(seed):
     for first, last in combinations(range(X.shape[1] + 1), 2):
         if last > first + 1 and (X[:, first:last].sum(axis=1) == 1).all():
             assert inside & set(range(first, last))
+
+
+def test_thresholds_make_one_chain_and_need_one_feature_each():
+    """A number of five values: four thresholds, of which some are counted by x > t."""
+    numbers = np.arange(500) % 5
+    X = np.array([o for t in range(4) for o in (numbers <= t, numbers > t)]).T
+    search_ = search.ConjunctionSearch(pack_dense(X), 8, max_literals=2, monotone=False)
+    table = search_.table(2)
+    assert sorted(map(tuple, table.literals.tolist())) == [
+        (1, 0), (3, 2), (4, 5), (6, 7)
+    ]  # fmt: skip
+    assert table.chains.tolist() == [0, 0, 1, 1]
+    assert table.n_ones == 400  # all but those of the middle value
+    middle = np.where(numbers == 2, 5.0, -1.0)
+    assert search_.best(middle, n_rules=1).found == [(((3, True), (4, True)), 500.0)]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.booleans())
+def test_each_literal_is_represented_by_the_first_of_its_samples(seed, monotone):
+    rng = np.random.default_rng(seed)
+    X = one_hot_table(rng)
+    n_samples, m = X.shape
+    groups = rng.integers(0, m, m).astype(np.int32)
+    columns = pack_dense(X.T.astype(np.uint8))
+    features, literals = conjunction_table.distinct_features(
+        columns, groups, n_samples, monotone=monotone
+    )
+    truths = np.hstack([X, ~X]).T
+    shares = [groups.tolist().count(group) > 1 for group in groups]
+
+    def is_like(j, k):
+        return j == k or (groups[j] == groups[k] if shares[j] or shares[k] else True)
+
+    for literal in range(m if monotone else 2 * m):
+        first = next(
+            other for other in range(2 * m)
+            if (truths[other] == truths[literal]).all()
+            and is_like(other % m, literal % m) and not (monotone and other >= m)
+        )  # fmt: skip
+        assert first in (literals[:, 1] if monotone else literals)
+    for j, (negation, itself) in zip(features, literals, strict=True):
+        assert j == itself
+        assert (truths[negation] == ~X[:, j]).all()
 
 
 def test_a_diverse_list_has_one_conjunction_for_each_suffix():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from oracles.rules import every_conjunction, every_dnf_cost, least_dnf_cost
 
 from sklboolean import BooleanEncoder, OptimalRuleSet, RuleClassifier
+from sklboolean._core import conjunction_table
 from sklboolean._core.bits import pack_dense
 from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.weights import relative_weights
@@ -231,15 +232,15 @@ def test_a_search_that_is_cut_short_bounds_every_set(seed, monkeypatch):
     assert proof.bound <= least <= proof.cost
 
 
-@pytest.mark.parametrize("n_features", [5, 150])
-def test_all_conjunctions_of_small_reduced_cost_are_listed(n_features):
-    # 150 features are too many for tables, so that branch and bound lists.
+@pytest.mark.parametrize("most_sums", [0, 2**24])
+def test_all_conjunctions_of_small_reduced_cost_are_listed(most_sums, monkeypatch):
+    # Without tables branch and bound lists.
+    monkeypatch.setattr(conjunction_table, "MAX_SUMS", most_sums)
     X, y, _ = small_table(1, 60, 5)
-    X = np.hstack([X, np.zeros((60, n_features - 5), np.uint8)])
     params = literal_params()
-    problem = DNFProblem(pack_dense(X), n_features, y == 1, np.ones(60), 1.0)
-    search = params.conjunction_search(problem.X, n_features)
-    assert (search.table(4) is None) == (n_features == 150)
+    problem = DNFProblem(pack_dense(X), 5, y == 1, np.ones(60), 1.0)
+    search = params.conjunction_search(problem.X, 5)
+    assert (search.table(4) is None) == (most_sums == 0)
     relaxation = relax(problem, search, params)
     listed, reach = rules_within(search, relaxation, 0.9, params)
     assert reach == 0.9
