@@ -6,7 +6,7 @@ Callers lay out columns and validate; see `conjunction_search.py`.
 from time import monotonic
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 from sklboolean._core._checks cimport require, require_below, sklb_all_below_64
@@ -30,6 +30,7 @@ cdef extern from "branch_and_bound.h" nogil:
         const uint64_t *columns
         const uint64_t *rows
         const int32_t *groups
+        const uint8_t *signs_of
         const uint64_t *tokens
         int64_t n_literals, n_words
         sklb_side sides[2]
@@ -104,10 +105,12 @@ cdef class CoverSearch:
         cdef:
             const uint64_t[:, ::1] columns = layout.columns, words = layout.words
             const int32_t[::1] groups = layout.groups
+            const uint8_t[::1] signs_of = layout.literal_signs
             const uint64_t[::1] tokens = layout.tokens
             const int64_t[::1] order = layout.order
             int64_t n_features = layout.n_features
         require(groups.shape[0] == columns.shape[0] and tokens.shape[0] == columns.shape[0]
+                and signs_of.shape[0] == columns.shape[0]
                 and columns.shape[0] in (n_features, 2 * n_features)
                 and 64 * words.shape[1] >= n_features
                 and order.shape[0] == 64 * columns.shape[1]
@@ -116,6 +119,7 @@ cdef class CoverSearch:
         self.search.columns, self.search.words = &columns[0, 0], &words[0, 0]
         self.search.n_literals, self.search.n_words = columns.shape[0], columns.shape[1]
         self.search.groups, self.search.tokens = &groups[0], &tokens[0]
+        self.search.signs_of = &signs_of[0]
         self.search.order, self.search.n_row_words = &order[0], words.shape[1]
         self.search.n_features, self.search.delivery = n_features, layout.delivery
 

@@ -57,6 +57,7 @@ cdef extern from "conjunction_table.h" nogil:
         const int32_t *groups
         const int32_t *literals
         const uint8_t *inverted
+        const uint8_t *signs_of
         int64_t n_words
         const uint64_t *columns
         const uint64_t *used
@@ -242,8 +243,8 @@ cdef class TableRows:
         Parameters
         ----------
         layout : object
-            With ``features``, ``groups``, ``inverted`` and ``literals`` by place, and
-            ``columns`` by feature.
+            With ``features``, ``groups``, ``inverted``, ``literals`` and
+            ``literal_signs`` by place, and ``columns`` by feature.
         used : ndarray of shape (n_column_words,), uint64
             Rows that count for covers.
         sums, counts : lists of ndarrays, float64 and int32
@@ -263,6 +264,7 @@ cdef class TableRows:
         cdef const int32_t[::1] counts_of, features = layout.features, groups = layout.groups
         cdef const int32_t[:, ::1] literals = layout.literals
         cdef const uint8_t[::1] inverted = layout.inverted
+        cdef const uint8_t[:, ::1] signs_of = layout.literal_signs
         cdef const uint64_t[:, ::1] columns = layout.columns
         cdef const uint64_t[::1] used_words = used
         cdef int64_t last, k, n = self.rows.n_places
@@ -272,6 +274,7 @@ cdef class TableRows:
         require(scan.longest <= LONGEST and features.shape[0] == n and groups.shape[0] == n
                 and inverted.shape[0] == n and columns.shape[0] == n
                 and literals.shape[0] == n and literals.shape[1] == 2
+                and signs_of.shape[0] == n and signs_of.shape[1] == 2
                 and columns.shape[1] == used_words.shape[0], "the layout does not fit")
         for length in range(scan.longest + 1):
             sums_of = sums[length]
@@ -282,7 +285,8 @@ cdef class TableRows:
         scan.rows, scan.sums = &self.rows, sum_pointers
         scan.counts = NULL if counts is None else count_pointers
         scan.features, scan.groups, scan.inverted = &features[0], &groups[0], &inverted[0]
-        scan.literals, scan.n_words = &literals[0, 0], columns.shape[1]
+        scan.literals, scan.signs_of = &literals[0, 0], &signs_of[0, 0]
+        scan.n_words = columns.shape[1]
         scan.columns, scan.used = &columns[0, 0], &used_words[0]
         scan.cover = <uint64_t *> malloc((scan.n_words + 1) * sizeof(uint64_t))
         scan.factors, scan.shortest, scan.signs = &factors[0], task.shortest, SIGNS[task.sign]

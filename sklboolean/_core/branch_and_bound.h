@@ -25,6 +25,7 @@ typedef struct {
     /* What is searched. */
     const uint64_t *columns, *rows; /* the rows of each literal; all rows */
     const int32_t *groups;          /* literals of one group never meet */
+    const uint8_t *signs_of; /* of the sums that a conjunction with a literal may have */
     const uint64_t *tokens;         /* names of groups that rows do not keep apart */
     int64_t n_literals, n_words;
     sklb_side sides[2]; /* rows with positive, with negative coefficients */
@@ -143,16 +144,23 @@ static sklb_hash sklb_child_hash(sklb_search *s, int length) {
     return sklb_hash_words(s->child, s->n_words);
 }
 
+/* The signs that are wanted of a conjunction of n literals. */
+static int sklb_signs(const sklb_search *s, const int32_t *literals, int n) {
+    int signs = s->signs;
+    for (int k = 0; k < n; k++) signs &= s->signs_of[literals[k]];
+    return signs;
+}
+
 /* The difference of the sums over rows of each sign, in the direction that is wanted. */
-static int64_t sklb_value(const sklb_search *s, int64_t positive, int64_t negative) {
+static int64_t sklb_value(int signs, int64_t positive, int64_t negative) {
     int64_t value = positive - negative;
-    if (s->signs == SKLB_POSITIVE) return value;
-    return s->signs == SKLB_NEGATIVE || value < 0 ? -value : value;
+    if (signs == SKLB_POSITIVE) return value;
+    return signs == SKLB_NEGATIVE || value < 0 ? -value : value;
 }
 
 /* Show the conjunction in `literals` to the best, with its sums over rows of each sign. */
 static void sklb_offer(sklb_search *s, int length, int64_t positive, int64_t negative) {
-    int64_t value = sklb_value(s, positive, negative);
+    int64_t value = sklb_value(sklb_signs(s, s->literals, length), positive, negative);
     sklb_found entry = {s->factors[length] * value, (double)(positive - negative), length,
                         {0, 0}, s->literals};
     const sklb_found *worst = sklb_worst(&s->best);
@@ -169,8 +177,8 @@ static void sklb_offer(sklb_search *s, int length, int64_t positive, int64_t neg
 /* Note the cover of `literals`. 1: it is new, 0: one as short has it, -1: no memory. */
 static int sklb_note(sklb_search *s, int length) {
     sklb_hash cover = sklb_child_hash(s, length);
-    uint64_t token = 0;
-    /* Conjunctions that bar other groups have another future. */
+    /* Conjunctions that bar other signs or groups have another future. */
+    uint64_t token = (uint64_t)(s->signs ^ sklb_signs(s, s->literals, length)) << 32;
     for (int k = 0; k < length; k++) token ^= s->tokens[s->literals[k]];
     sklb_hash key = sklb_mixed(cover, token), bare = sklb_mixed(cover, 1);
     int earlier = sklb_seen_length(&s->seen, key);
@@ -183,10 +191,10 @@ static int sklb_note(sklb_search *s, int length) {
 
 /* Bound the score of what is longer: later literals remove at most what they would here. */
 static double sklb_bound(const sklb_search *s, int length, const sklb_removals *removals,
-                         int64_t positive, int64_t negative) {
+                         int signs, int64_t positive, int64_t negative) {
     int64_t most = 0, value;
-    if (s->signs & SKLB_POSITIVE) most = positive - sklb_remainder(&removals[1], negative);
-    if (s->signs & SKLB_NEGATIVE) {
+    if (signs & SKLB_POSITIVE) most = positive - sklb_remainder(&removals[1], negative);
+    if (signs & SKLB_NEGATIVE) {
         value = negative - sklb_remainder(&removals[0], positive);
         most = value > most ? value : most;
     }
@@ -195,6 +203,7 @@ static double sklb_bound(const sklb_search *s, int length, const sklb_removals *
 
 /* Drop the candidates that do not lead on, until those left bound no more of them. */
 static int64_t sklb_sift(sklb_search *s, int length, int64_t n, const int64_t *total) {
+    int before_last = sklb_signs(s, s->literals, length - 1);
     for (int64_t before = n + 1; n < before;) {
         sklb_removals removals[2] = {{{0}, s->longest - length}, {{0}, s->longest - length}};
         for (int64_t i = 0; i < n; i++)
@@ -204,7 +213,8 @@ static int64_t sklb_sift(sklb_search *s, int length, int64_t n, const int64_t *t
         before = n, n = 0;
         for (int64_t i = 0; i < before; i++) {
             int64_t positive = s->sums[0][i], negative = s->sums[1][i];
-            double bound = sklb_bound(s, length, removals, positive, negative);
+            int signs = before_last & s->signs_of[s->candidates[i]];
+            double bound = sklb_bound(s, length, removals, signs, positive, negative);
             if (sklb_is_hopeless(&s->best, bound, length + 1)) continue;
             s->candidates[n] = s->candidates[i], s->bounds[n] = bound;
             s->sums[0][n] = positive, s->sums[1][n++] = negative;
@@ -235,14 +245,16 @@ static int sklb_keep(sklb_search *s, int length, int64_t n, const int64_t *total
         memcpy(next->literals + next->size * length, s->literals, length * sizeof(int32_t));
         s->sums[0][next->size - first] = s->sums[0][i];
         s->sums[1][next->size - first] = s->sums[1][i];
-        next->merits[next->size] = (double)sklb_value(s, s->sums[0][i], s->sums[1][i]);
+        int signs = sklb_signs(s, s->literals, length);
+        next->merits[next->size] = (double)sklb_value(signs, s->sums[0][i], s->sums[1][i]);
         next->bounds[next->size++] = s->bounds[i];
     }
     sklb_removals later[2] = {{{0}, s->longest - length}, {{0}, s->longest - length}};
     for (int64_t i = next->size - 1; i >= first; i--) {
         int64_t positive = s->sums[0][i - first], negative = s->sums[1][i - first];
         next->ends[i] = next->size;
-        next->own[i] = sklb_bound(s, length, later, positive, negative);
+        int signs = sklb_signs(s, next->literals + i * length, length);
+        next->own[i] = sklb_bound(s, length, later, signs, positive, negative);
         sklb_count_removal(&later[0], total[0] - positive);
         sklb_count_removal(&later[1], total[1] - negative);
     }
@@ -318,12 +330,16 @@ static int sklb_expand(sklb_search *s, int64_t place) {
     const int32_t *own = level->literals + place * s->depth;
     int depth = s->depth, length = depth + 1, lead = s->signs == SKLB_NEGATIVE;
     int64_t n = 0, m = 0, total[2];
+    int signs = sklb_signs(s, own, depth);
     if (depth == 0)
-        for (; n < s->n_literals; n++) s->candidates[n] = (int32_t)n;
+        for (int32_t literal = 0; literal < s->n_literals; literal++) {
+            if (signs & s->signs_of[literal]) s->candidates[n++] = literal;
+        }
     else
         for (int64_t i = place + 1; i < level->ends[place]; i++) {
             int32_t literal = level->literals[i * depth + depth - 1];
             if (s->groups[literal] != s->groups[own[depth - 1]] &&
+                (signs & s->signs_of[literal]) &&
                 !sklb_is_hopeless(&s->best, level->bounds[i], length))
                 s->candidates[n++] = literal;
         }

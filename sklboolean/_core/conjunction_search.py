@@ -168,6 +168,24 @@ def encode_groups(feature_groups, n_features, names=None):
     return np.array(groups, dtype=np.int32)
 
 
+def signs_of_literals(directions):
+    """Mark the signs of the weights that conjunctions with each literal may have.
+
+    Parameters
+    ----------
+    directions : ndarray of shape (n_features,), int8
+        1 where a score must not fall when the feature becomes true, -1 where it must
+        not rise, else 0.
+
+    Returns
+    -------
+    signs : ndarray of shape (2 * n_features,), uint8
+        Of the features, and behind them of their negations.
+    """
+    signs = SIGNS["both"], SIGNS["positive"], SIGNS["negative"]
+    return np.array(signs, dtype=np.uint8)[np.concatenate([directions, -directions])]
+
+
 def to_integers(coefficients):
     """Round coefficients to integers with a total below 2**52; return their unit too.
 
@@ -253,11 +271,13 @@ class SignLayout:
         Samples of sign 0 are left out.
     groups : ndarray of shape (n_features,), int32
         Features of one group never occur together in a conjunction.
+    literal_signs : ndarray of shape (2 * n_features,), uint8
+        See `signs_of_literals`.
     monotone : bool
         Whether literals are the features only, not their negations.
     """
 
-    def __init__(self, words, signs, groups, monotone):
+    def __init__(self, words, signs, groups, literal_signs, monotone):
         self.signs, self.words, self.n_features = signs, words, len(groups)
         # Positive samples first, each side filled up to whole words, so that the sums
         # of a cover over one side are those of some of its words.
@@ -267,6 +287,7 @@ class SignLayout:
         ]
         self.n_positive, self.order = len(sides[0]), np.concatenate(sides)
         self.columns = self._columns(monotone)
+        self.literal_signs = literal_signs[: len(self.columns)]
         self.empty = np.flatnonzero(self.order < 0)
         self.order[self.empty] = 0
         tokens = _group_tokens(self.columns[: len(groups)], groups, monotone)
@@ -434,6 +455,10 @@ class ConjunctionSearch:
         Whether conjunctions consist of true features only. False: negations too.
     feature_groups : array-like of shape (n_features,) or None
         Features of one label never occur together in a conjunction.
+    directions : ndarray of shape (n_features,), int8, or None
+        1 or -1: a conjunction has a weight of this sign if the feature is true in it,
+        and of the other sign if it is negated. 0: of either sign. None: 0 for all.
+        Other directions are for factors that do not grow with the length.
     n_jobs : int or None
         Joblib's jobs for the branches of an exact branch and bound. The result does not
         depend on it, except under ``time_limit``.
@@ -441,7 +466,7 @@ class ConjunctionSearch:
 
     def __init__(
         self, X, n_features, *, max_literals, monotone=True, feature_groups=None,
-        n_jobs=None,
+        directions=None, n_jobs=None,
     ):  # fmt: skip
         max_literals = check_integer(max_literals, "max_literals", 1, 65535)
         check_choice(monotone, "monotone", (False, True))
@@ -449,6 +474,9 @@ class ConjunctionSearch:
         self.X, self.monotone, self.n_jobs = X, bool(monotone), n_jobs
         self.longest = min(max_literals, n_features)
         self.groups = encode_groups(feature_groups, n_features)
+        none = np.zeros(n_features, dtype=np.int8)
+        self.directions = none if directions is None else directions
+        self.literal_signs = signs_of_literals(self.directions)
         self.tables, self.lost_races, self.layout = {}, 0, None
 
     @cached_property
@@ -483,14 +511,14 @@ class ConjunctionSearch:
             columns = columns[features]
             words = transpose_words(columns, len(words))
         groups = np.ascontiguousarray(self.groups[features])
-        literals = literals.astype(np.int32)
-        return ConjunctionTable(words, columns, groups, literals, longest)
+        literals = literals.astype(np.int32), self.literal_signs
+        return ConjunctionTable(words, columns, groups, *literals, longest)
 
     @cached_property
     def distinct(self):
         """The features whose literals no earlier one has, and their literals."""
-        shape = self.columns, self.groups, len(self.words)
-        return distinct_features(*shape, monotone=self.monotone)
+        features = self.columns, self.groups, self.directions
+        return distinct_features(*features, len(self.words), monotone=self.monotone)
 
     @cached_property
     def columns(self):
@@ -671,7 +699,9 @@ class ConjunctionSearch:
         """Lay out the samples, or take the last layout where it will do."""
         signs = np.sign(integers).astype(np.int8)
         if self.layout is None or not self.layout.serves(signs):
-            self.layout = SignLayout(self.words, signs, self.groups, self.monotone)
+            self.layout = SignLayout(
+                self.words, signs, self.groups, self.literal_signs, self.monotone
+            )
         return self.layout
 
     def _branch_and_bound(self, integers, task, limits, widths=None):
@@ -707,7 +737,7 @@ class ConjunctionSearch:
 
 def search_conjunctions(
     X, coefficients, n_features, *, max_literals, monotone=True, feature_groups=None,
-    n_jobs=None, **options,
+    directions=None, n_jobs=None, **options,
 ):  # fmt: skip
     """Search samples once; the parameters are those of `ConjunctionSearch`.
 
@@ -717,7 +747,7 @@ def search_conjunctions(
     """
     search = ConjunctionSearch(
         X, n_features, max_literals=max_literals, monotone=monotone,
-        feature_groups=feature_groups, n_jobs=n_jobs,
+        feature_groups=feature_groups, directions=directions, n_jobs=n_jobs,
     )  # fmt: skip
     return search.best(coefficients, **options)
 

@@ -360,6 +360,7 @@ typedef struct {
     const int32_t *features, *groups;
     const int32_t *literals; /* of each place where it is false, and where it is true */
     const uint8_t *inverted;
+    const uint8_t *signs_of; /* of the sums that a conjunction with a literal may have */
     int64_t n_words;
     const uint64_t *columns, *used; /* the rows of each feature; those with a value */
     uint64_t *cover;
@@ -425,20 +426,22 @@ static int sklb_is_redundant(const sklb_scan *s, const sklb_suffix *suffix, int6
     return 0;
 }
 
-/* Write the literals of a conjunction, ascending; 0 where two are of one group. */
+/* Write the literals of a conjunction, ascending; return the signs that its sum may have,
+ * or 0 where two literals are of one group. */
 static int sklb_write_literals(const sklb_scan *s, const sklb_suffix *suffix, int64_t a,
                                int signs, int32_t *literals) {
-    int n = 0;
+    int n = 0, allowed = SKLB_BOTH;
     for (int j = 0; j <= suffix->length; j++) {
         int64_t place = j == suffix->length ? a : suffix->places[j];
         int32_t literal = s->literals[2 * place + (signs >> j & 1)];
         int k = n++;
+        allowed &= s->signs_of[2 * place + (signs >> j & 1)];
         for (int i = 0; i < j; i++)
             if (s->groups[suffix->places[i]] == s->groups[place]) return 0;
         for (; k > 0 && literals[k - 1] > literal; k--) literals[k] = literals[k - 1];
         literals[k] = literal;
     }
-    return 1;
+    return allowed;
 }
 
 /* Write the rows that are used and have these places with these signs. */
@@ -484,7 +487,9 @@ static int sklb_show(sklb_scan *s, const sklb_suffix *suffix, const sklb_candida
     int32_t literals[SKLB_LONGEST_IN_TABLE];
     sklb_found entry = {c->score, c->sum, suffix->length + 1, {0, 0}, literals};
     const sklb_found *worst = s->is_listing ? NULL : sklb_worst(&s->best);
-    if (!sklb_write_literals(s, suffix, c->place, c->signs, literals)) return 0;
+    int allowed = sklb_write_literals(s, suffix, c->place, c->signs, literals);
+    int sign = c->sum > 0 ? SKLB_POSITIVE : SKLB_NEGATIVE;
+    if (!(allowed & (s->signs == SKLB_BOTH ? sign : s->signs))) return 0;
     if (worst && !sklb_comes_before(&entry, worst)) return 0;
     if (sklb_is_redundant(s, suffix, c->place, c->signs)) return 0;
     entry.cover = sklb_cover_hash(s, suffix, c->place, c->signs);

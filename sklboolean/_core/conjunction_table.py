@@ -162,7 +162,7 @@ def one_hot_runs(columns, n_samples):
     return runs
 
 
-def distinct_features(columns, groups, n_samples, *, monotone):
+def distinct_features(columns, groups, directions, n_samples, *, monotone):
     """Choose the features whose literals are those of no earlier one.
 
     The thresholds of a number have two features each, ``x <= t`` and ``x > t``, of
@@ -174,6 +174,8 @@ def distinct_features(columns, groups, n_samples, *, monotone):
     columns : ndarray of shape (n_features, n_words), uint64
         The samples where each feature is true.
     groups : ndarray of shape (n_features,), int32
+    directions : ndarray of shape (n_features,), int8
+        Equal features of other directions are not the same.
     n_samples : int
     monotone : bool
         Whether literals are the features only, not their negations.
@@ -188,14 +190,16 @@ def distinct_features(columns, groups, n_samples, *, monotone):
     samples = pack_dense(np.ones((1, n_samples), dtype=np.uint8))[0]
     groups = np.where(np.bincount(groups)[groups] > 1, groups, -1).tolist()
     features, literals, seen = [], [], {}
-    for j, (group, column) in enumerate(zip(groups, columns, strict=True)):
-        same = seen.get((group, blake2b(column).digest()))
+    labels = zip(groups, directions.tolist(), columns, strict=True)
+    for j, (group, direction, column) in enumerate(labels):
+        key = group, direction, blake2b(column).digest()
+        same = seen.get(key)
         if same is None:
             literals.append([len(columns) + j, j])
-            seen[group, blake2b(column).digest()] = literals[-1], 1
+            seen[key] = literals[-1], 1
             if not monotone:
                 negation = blake2b(~column & samples).digest()
-                seen[group, negation] = literals[-1], 0
+                seen[group, -direction, negation] = literals[-1], 0
             features.append(j)
         else:
             literal, value = same
@@ -252,6 +256,8 @@ class ConjunctionTable:
     literals : ndarray of shape (n_features, 2), int32
         The number of the literal of each feature where it is false, and where it is
         true.
+    literal_signs : ndarray of uint8
+        Those of each literal; see `signs_of_literals`.
     longest : int
         Maximum length of a conjunction, at most ``LONGEST``.
 
@@ -266,7 +272,7 @@ class ConjunctionTable:
     cost : TableCost
     """
 
-    def __init__(self, words, columns, groups, literals, longest):
+    def __init__(self, words, columns, groups, literals, literal_signs, longest):
         self.words, self.columns, self.longest = words, columns, longest
         self.feature_groups, self.n_features = groups, len(groups)
         is_inverted, ones = choose_inverted(ones_of(columns), len(words))
@@ -278,6 +284,7 @@ class ConjunctionTable:
         self._choose_places(ones, np.flatnonzero(~left_out))
         self.literals = literals[self.features]
         self.literals[self.inverted == 1] = self.literals[self.inverted == 1, ::-1]
+        self.literal_signs = literal_signs[self.literals]
         n_ones = self._ones_of(words)
         self.n_ones = int(n_ones.sum(dtype=np.int64))
         n_others = [len(others) for others in self.completed.values()]

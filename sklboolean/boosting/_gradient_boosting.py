@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import as_words
 from sklboolean._core.damage import require_shape
+from sklboolean._core.directions import directions_of
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.held_out import stratified_split
@@ -67,14 +68,18 @@ class BoostingRounds:
     def add_tree(self, grower, k, learning_rate):
         """Grow a tree for one output, and add its values to the scores."""
         members, loss = self.train_index.copy(), self.loss
+
+        def refit(first, end):
+            index = members[first:end]
+            residuals = self.targets[index] - self.scores[index, k]
+            return loss.leaf_value(residuals, self.weights[index])
+
         tree, leaves = grower.grow(
-            self.slopes[:, k], self.curvatures[:, k], members, loss.bound
-        )
+            self.slopes[:, k], self.curvatures[:, k], members, loss.bound,
+            refit if loss.refits else None,
+        )  # fmt: skip
         for leaf in leaves:
             index = members[leaf.first : leaf.end]
-            if loss.refits:
-                residuals = self.targets[index] - self.scores[index, k]
-                tree.values[leaf.node] = loss.leaf_value(residuals, self.weights[index])
             tree.values[leaf.node] *= learning_rate
             self.scores[index, k] += tree.values[leaf.node]
         self.trees.append(tree)
@@ -128,41 +133,6 @@ class GradientBoosting(CallbackSupportMixin, ExportMixin, VersionedEstimator):
             n_jobs=self.n_jobs,
         )
 
-    def _directions(self):
-        """Return the direction of each feature from ``monotonic_cst``."""
-        directions = np.zeros(self.n_features_in_, dtype=np.int8)
-        if self.monotonic_cst is None:
-            return directions
-        if isinstance(self.monotonic_cst, dict):
-            names = list(getattr(self, "feature_names_in_", ()))
-            for name, direction in self.monotonic_cst.items():
-                if name not in names:
-                    raise ValueError(
-                        f"monotonic_cst names {name!r}, which is no column of X. Use "
-                        "names among feature_names_in_."
-                    )
-                directions[names.index(name)] = direction
-            given = list(self.monotonic_cst.values())
-        else:
-            given = list(self.monotonic_cst)
-            if len(given) != self.n_features_in_:
-                raise ValueError(
-                    f"monotonic_cst has {len(given)} entries, and X has "
-                    f"{self.n_features_in_} features: give one for each."
-                )
-            directions[:] = given
-        if not set(given) <= {-1, 0, 1}:
-            raise ValueError(
-                "monotonic_cst must hold -1, 0 and 1: the score must fall, may move "
-                "freely, or must rise where the feature is true."
-            )
-        if len(getattr(self, "classes_", ())) > 2:
-            raise ValueError(
-                f"monotonic_cst needs two classes, and y has {len(self.classes_)}. "
-                "Leave it out, or fit a model for one class against the rest."
-            )
-        return directions
-
     def _boost(self, samples, targets, weights, strata, loss, params, progress):
         """Add trees until the held-out loss has not fallen for some of them.
 
@@ -181,7 +151,7 @@ class GradientBoosting(CallbackSupportMixin, ExportMixin, VersionedEstimator):
         parts = self._split(strata, weights, rng)
         rounds = BoostingRounds(words, targets, weights, *parts, loss, self.n_jobs)
         blocks = BitBlocks.of(words, self.n_features_in_)
-        grower = TreeGrower(blocks, params, self._directions(), rng)
+        grower = TreeGrower(blocks, params, directions_of(self), rng)
         for _ in range(self.max_iter):
             rounds.differentiate()
             for k in range(loss.n_outputs):

@@ -44,9 +44,10 @@ class BooleanGradientBoostingClassifier(
     validation_fraction : float, default=0.15
         Share of the samples that is held out, of each class.
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
-        1 for each feature whose truth must not lower the log-odds of the second class,
-        -1 where it must not raise it, else 0. A dict maps names of features. For two
-        classes.
+        1 for a column whose growth must not lower the log-odds of the second class,
+        -1 where it must not raise it, else 0. A dict maps names of the columns before a
+        `BooleanEncoder`, or of features. An array has an entry for each feature, which
+        becomes true. For two classes.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied by ``sample_weight``. "balanced": in inverse
         proportion to class frequencies.

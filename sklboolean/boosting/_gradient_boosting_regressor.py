@@ -50,8 +50,10 @@ default="squared_error"
     validation_fraction : float, default=0.15
         Share of the samples that is held out.
     monotonic_cst : array-like of shape (n_features,), dict or None, default=None
-        1 for each feature whose truth must not lower the prediction, -1 where it must
-        not raise it, else 0. A dict maps names of features.
+        1 for a column whose growth must not lower the prediction,
+        -1 where it must not raise it, else 0. A dict maps names of the columns before a
+        `BooleanEncoder`, or of features. An array has an entry for each feature, which
+        becomes true.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.

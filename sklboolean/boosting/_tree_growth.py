@@ -169,7 +169,7 @@ class TreeGrower:
         others = np.empty(n_samples, dtype=np.int32)
         self.sums = LeafSums(blocks, self.slots, by_feature, others)
 
-    def grow(self, slopes, curvatures, members, bound=np.inf):
+    def grow(self, slopes, curvatures, members, bound=np.inf, refit=None):
         """Grow a tree.
 
         Parameters
@@ -180,13 +180,16 @@ class TreeGrower:
             The samples of the tree, which are put into the order of the leaves.
         bound : float
             The largest absolute value of a leaf.
+        refit : callable or None
+            ``refit(first, end)`` computes the value of a leaf from its samples. None:
+            it is that of step 5.
 
         Returns
         -------
         tree : Trees
         leaves : list of Leaf
         """
-        params = self.params
+        params, self.refit = self.params, refit
         total = self._begin(slopes, curvatures, members)
         nodes, open_leaves, leaves, splits = 1, [], [], {}
         root = Leaf(0, 0, len(members), 0, total, -bound, bound)
@@ -273,15 +276,18 @@ class TreeGrower:
         direction = self.directions[feature]
         if direction:
             # Everything below keeps to its side of the middle of both values.
-            border = (
-                self.sums.value(where_true, low, high)
-                + self.sums.value(where_false, low, high)
-            ) / 2
+            border = (self._value(positive) + self._value(negative)) / 2
             upper, lower = (positive, negative)[:: int(direction)]
             upper.low, lower.high = border, border
         smaller = min(negative, positive, key=lambda child: child.end - child.first)
         smaller.slot = slot
         return negative, positive
+
+    def _value(self, leaf):
+        """Compute the value of a leaf within its bounds."""
+        if self.refit is None:
+            return self.sums.value(leaf.total, leaf.low, leaf.high)
+        return min(max(self.refit(leaf.first, leaf.end), leaf.low), leaf.high)
 
     def _sum_children(self, leaf, negative, positive, is_last):
         """Add up the smaller child; the larger one is what it leaves of the parent."""
@@ -304,5 +310,5 @@ class TreeGrower:
             features[node], children[node] = feature, (first_child, first_child + 1)
             gains[node] = gain
         for leaf in leaves:
-            values[leaf.node] = self.sums.value(leaf.total, leaf.low, leaf.high)
+            values[leaf.node] = self._value(leaf)
         return Trees(features, children, values, gains, np.zeros(1, dtype=np.int32))

@@ -4,7 +4,7 @@
 Callers validate data; shapes are checked here before the GIL is released.
 """
 from libc.math cimport fabs
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
 
 from sklboolean._core._checks cimport (
@@ -172,10 +172,10 @@ def add_multiples(const uint64_t[:, ::1] columns, const int64_t[::1] places,
 
 
 def descend(const double[:, ::1] matrix, double[::1] slopes, const double[::1] prices,
-            double[::1] coefficients, double tol, int max_passes):
+            const int8_t[::1] signs, double[::1] coefficients, double tol, int max_passes):
     """Minimize a quadratic function plus prices times absolute coefficients, in place.
 
-    Passes of coordinate descent.
+    Passes of coordinate descent. A coefficient has the sign 1 or -1, or of 0 either.
 
     Parameters
     ----------
@@ -195,14 +195,17 @@ def descend(const double[:, ::1] matrix, double[::1] slopes, const double[::1] p
         int n_passes
         double worst, size, step
     require(matrix.shape[0] == n and matrix.shape[1] == n and prices.shape[0] == n
-            and coefficients.shape[0] == n and n > 0, "the quadratic model does not fit its coefficients")
+            and signs.shape[0] == n and coefficients.shape[0] == n and n > 0,
+            "the quadratic model does not fit its coefficients")
     with nogil:
         for n_passes in range(max_passes):
             worst = 0
             for a in range(n):
-                worst = max(worst, violation(slopes[a], coefficients[a], prices[a]))
+                worst = max(worst, violation(slopes[a], coefficients[a], prices[a], signs[a]))
                 size = matrix[a, a] + 1e-12
                 step = soft(coefficients[a] * size - slopes[a], prices[a]) / size
+                if step * signs[a] < 0:
+                    step = 0
                 step -= coefficients[a]
                 if step != 0:
                     coefficients[a] += step
@@ -218,7 +221,8 @@ cdef inline double soft(double value, double threshold) noexcept nogil:
         value + threshold if value < -threshold else 0)
 
 
-cdef inline double violation(double slope, double coefficient, double price) noexcept nogil:
+cdef inline double violation(double slope, double coefficient, double price,
+                             int sign) noexcept nogil:
     """The distance of 0 from the subgradient, as a fraction of the price."""
     if price == 0:
         return fabs(slope)
@@ -226,6 +230,8 @@ cdef inline double violation(double slope, double coefficient, double price) noe
         return fabs(slope + price) / price
     if coefficient < 0:
         return fabs(slope - price) / price
+    if slope * sign > 0:
+        return 0
     return max(fabs(slope) / price - 1, 0.0)
 
 

@@ -72,6 +72,9 @@ class ConjunctionSpace:
         Features of one label never occur together.
     conjunction_cost : float
         Factor of the price of conjunctions of two literals and more.
+    directions : ndarray of shape (n_features,), int8, or None
+        1 where the score must not fall when the feature becomes true, -1 where it must
+        not rise, else 0. All literals of a conjunction allow the sign of its weight.
     """
 
     n_features: int
@@ -80,10 +83,20 @@ class ConjunctionSpace:
     literal_cost: float
     feature_groups: object = None
     conjunction_cost: float = 1.0
+    directions: object = None
 
     def prices(self, conjunctions):
         """Compute the price of each conjunction."""
         return self._prices_of([len(literals) for literals in conjunctions])
+
+    def signs(self, conjunctions):
+        """Compute the sign of the weight of each conjunction; 0: either."""
+        signs = np.zeros(len(conjunctions), dtype=np.int8)
+        if np.any(self.directions):
+            for k, literals in enumerate(conjunctions):
+                of_literals = [(2 * v - 1) * self.directions[j] for j, v in literals]
+                signs[k] = max(of_literals, key=abs)
+        return signs
 
     def factors(self):
         """Compute what the search multiplies sums by: one over the price."""
@@ -226,13 +239,15 @@ class ColumnGeneration:
         self.samples = pack_dense(np.ones((1, self.n_samples), dtype=np.uint8))[0]
         self.search = ConjunctionSearch(
             self.words, space.n_features, max_literals=space.max_literals,
-            monotone=space.monotone, feature_groups=space.feature_groups, n_jobs=n_jobs,
+            monotone=space.monotone, feature_groups=space.feature_groups,
+            directions=space.directions, n_jobs=n_jobs,
         )  # fmt: skip
         self.features = self.search.columns
         # Column 0, of all samples, is the intercept.
         self.columns = self.samples[None, :].copy()
         self.conjunctions, self.number_of = [], {}
-        self.prices, self.coefficients = np.zeros(1), np.zeros((len(targets), 1))
+        self.prices, self.signs = np.zeros(1), np.zeros(1, dtype=np.int8)
+        self.coefficients = np.zeros((len(targets), 1))
         self.objective, self.least, self.work = np.inf, -np.inf, 0
 
     @property
@@ -253,6 +268,7 @@ class ColumnGeneration:
                 self.number_of[conjunction] = len(self.conjunctions)
                 self.conjunctions.append(conjunction)
             self.prices = np.r_[self.prices, self.space.prices(new)]
+            self.signs = np.r_[self.signs, self.space.signs(new)]
             self.coefficients = np.pad(self.coefficients, ((0, 0), (0, len(new))))
         return len(new)
 
@@ -286,7 +302,7 @@ class ColumnGeneration:
         for new, old in enumerate(columns):
             self.columns[new] = self.columns[old]
         self._resize(len(columns))
-        self.prices = self.prices[columns]
+        self.prices, self.signs = self.prices[columns], self.signs[columns]
         self.coefficients = np.ascontiguousarray(self.coefficients[:, columns])
         problem.keep(columns)
 
@@ -408,7 +424,7 @@ class ColumnGeneration:
         ``balances`` makes residuals of sum 0, as a bound of the gap needs them.
         """
         work = problem.work
-        start = self.columns, self.prices, self.coefficients
+        start = self.columns, self.prices, self.signs, self.coefficients
         work_left = last_work - (self.work - work)
         problem.solve(*start, precision, work_left, watch, balances=balances)
         self.work += problem.work - work

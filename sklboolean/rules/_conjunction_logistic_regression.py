@@ -63,6 +63,13 @@ class ConjunctionLogisticRegression(
         A label for each feature; features of one label never occur together in a
         conjunction. For one-hot columns: the attribute. None: the levels of one column
         of `BooleanEncoder`, found by their names, share a label.
+    monotonic_cst : dict, array-like of shape (n_features,) or None, default=None
+        1 for a column whose growth must not lower the log-odds of the second class,
+        -1 where it must not raise it, else 0. A dict maps names of the columns before a
+        `BooleanEncoder`. Where age has 1, conjunctions with ``age > 40`` have weights
+        of at least 0, those with ``age <= 40`` of at most 0, and none has conditions of
+        both kinds. An array has an entry for each feature, which becomes true.
+        For two classes.
     tol : float, default=1e-3
         Accepted optimality gap, as a fraction of the objective.
     work_limit : float or None, default=5.0
@@ -171,8 +178,8 @@ class ConjunctionLogisticRegression(
 
     def __init__(
         self, C="auto", *, cv=None, max_literals=3, monotone=False, literal_cost=1.1,
-        class_weight=None, feature_groups=None, tol=1e-3, work_limit=5.0, binarize=0.0,
-        random_state=None, n_jobs=None, verbose=0,
+        class_weight=None, feature_groups=None, monotonic_cst=None, tol=1e-3,
+        work_limit=5.0, binarize=0.0, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.C = C
         self.cv = cv
@@ -181,6 +188,7 @@ class ConjunctionLogisticRegression(
         self.literal_cost = literal_cost
         self.class_weight = class_weight
         self.feature_groups = feature_groups
+        self.monotonic_cst = monotonic_cst
         self.tol = tol
         self.work_limit = work_limit
         self.binarize = binarize

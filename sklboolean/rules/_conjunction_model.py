@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import as_words
 from sklboolean._core.deprecation import NEXT, Gone, old_attribute, renamed
+from sklboolean._core.directions import directions_of
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.formulas import html_table
 from sklboolean._core.held_out import disjoint_test_sets
@@ -131,6 +132,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, VersionedEstimator):
         space = ConjunctionSpace(
             self.n_features_in_, self.max_literals, self.monotone,
             float(self.literal_cost), self._groups(), CONJUNCTION_COST,
+            directions_of(self),
         )  # fmt: skip
         largest = float(Cs[-1]) * float(samples.weights.max())
         if largest > LARGEST_WEIGHT:

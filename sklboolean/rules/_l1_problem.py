@@ -109,7 +109,7 @@ class L1Problem:
         return expit(scores) if self.loss == "logistic" else softmax(scores, axis=0)
 
     def solve(
-        self, columns, prices, coefficients, tol, max_work=np.inf, watch=None, *,
+        self, columns, prices, signs, coefficients, tol, max_work=np.inf, watch=None, *,
         balances=False,
     ):  # fmt: skip
         """Minimize over the coefficients, in place, from where they are.
@@ -124,6 +124,8 @@ class L1Problem:
         columns : ndarray of shape (n_columns, n_words), uint64
         prices : ndarray of shape (n_columns,), float64
             0 for an intercept.
+        signs : ndarray of shape (n_columns,), int8
+            1 or -1 where coefficients must not have the other sign; 0 for either.
         coefficients : ndarray of shape (n_outputs, n_columns), float64
         tol : float
             Largest distance of 0 from a subgradient, as a fraction of the price.
@@ -143,10 +145,12 @@ class L1Problem:
         for step in range(MAX_STEPS + 1):
             self.update_means()
             slopes = self.slopes(columns)
-            worst = largest_violation(slopes, coefficients, prices)
+            # What only a forbidden sign would follow pulls nothing away from 0.
+            pulls = np.where((coefficients == 0) & (slopes * signs > 0), 0.0, slopes)
+            worst = largest_violation(pulls, coefficients, prices)
             if worst <= tol or step == MAX_STEPS or self.work >= max_work:
                 break
-            active = np.array(choose_active(slopes, coefficients, prices))
+            active = np.array(choose_active(pulls, coefficients, prices))
             change = np.zeros(coefficients.shape)
             # Each output is a problem of its own, or all are one.
             for model, chosen in self._models(active):
@@ -154,7 +158,8 @@ class L1Problem:
                     columns, model, chosen, renew=worst > 0.5 * before
                 )
                 entries, goal = tuple(chosen), max(0.1 * worst, 0.3 * tol)
-                start = slopes[entries], prices[entries[1]], coefficients[entries]
+                at = entries[1]
+                start = slopes[entries], prices[at], signs[at], coefficients[entries]
                 new = self._minimize_model(matrix, *start, goal)
                 change[entries] = new - coefficients[entries]
             before, decrease = worst, (slopes * change).sum()
@@ -255,14 +260,14 @@ class L1Problem:
                 row *= self.means[k] * (1 - self.means[j] if k == j else self.means[j])
         return values
 
-    def _minimize_model(self, matrix, slopes, prices, new, tol):
+    def _minimize_model(self, matrix, slopes, prices, signs, new, tol):
         """Minimize the quadratic model plus penalty over ``new``, in place.
 
         A few passes of coordinate descent choose which coefficients are 0; then all
         others move together.
         """
         for _ in range(MAX_ROUNDS):
-            n_passes = descend(matrix, slopes, prices, new, tol, N_PASSES)
+            n_passes = descend(matrix, slopes, prices, signs, new, tol, N_PASSES)
             self.work += len(new) ** 2 * N_PASSES
             if n_passes < N_PASSES - 1 or self.work >= self.max_work:
                 break

@@ -155,17 +155,21 @@ def test_sparse_bits_tables_and_threads_give_the_same_model(tmp_path, monkeypatc
         np.testing.assert_array_equal(again.decision_function(X), expected)
 
 
-@given(st.integers(0, 10**6))
-@settings(max_examples=10, deadline=None)
-def test_directions_hold_in_every_sample(seed):
+@given(st.integers(0, 10**6), st.sampled_from([None, "poisson", "absolute_error"]))
+@settings(max_examples=15, deadline=None)
+def test_directions_hold_in_every_sample(seed, loss):
     rng = np.random.default_rng(seed)
     X, y = samples(200, 6, seed=seed)
     directions = rng.choice([-1, 0, 1], 6)
-    model = BooleanGradientBoostingClassifier(
-        monotonic_cst=directions, min_samples_leaf=1, **PLAIN
-    ).fit(X, y)
+    params = {"monotonic_cst": directions, "min_samples_leaf": 1, **PLAIN}
     everything = np.array(list(product([0, 1], repeat=6)), dtype=np.uint8)
-    scores = model.decision_function(everything)
+    if loss is None:
+        model = BooleanGradientBoostingClassifier(**params).fit(X, y)
+        scores = model.decision_function(everything)
+    else:
+        targets = y + rng.exponential(size=200)
+        model = BooleanGradientBoostingRegressor(loss, **params).fit(X, targets)
+        scores = model.predict(everything)
     for j, direction in enumerate(directions):
         without = everything[everything[:, j] == 0]
         raised = without.copy()

@@ -16,6 +16,7 @@ from sklboolean import (
     ConjunctionLogisticRegression,
     RuleClassifier,
 )
+from sklboolean._core.directions import directions_of_features
 from sklboolean._core.feature_names import (
     conjunction_words,
     exclusive_groups,
@@ -168,3 +169,47 @@ def test_conjunctions_hold_one_level_of_a_column(model):
     groups = pipeline[0].feature_groups_
     for features in of_rules:
         assert len(set(groups[features])) == len(features)
+
+
+def test_directions_of_a_column_are_those_of_its_thresholds():
+    """By the definition: a feature says that its column is large, or small."""
+    rng = np.random.default_rng(0)
+    levels = ["S", "M", "L"]
+    days = pd.to_timedelta(rng.integers(0, 9, 90), "D")
+    frame = pd.DataFrame({
+        "age": np.where(rng.random(90) < 0.1, np.nan, rng.integers(20, 60, 90)),
+        "on": pd.to_datetime("2024-01-01") + days,
+        "size": pd.Categorical(rng.choice(levels, 90), levels, ordered=True),
+        "ill": rng.random(90) < 0.5,
+        "color": rng.choice(["r", "b"], 90),
+    })  # fmt: skip
+    encoder = BooleanEncoder(n_bins=3).fit(frame)
+    names = encoder.get_feature_names_out()
+    given = {"age": 1, "on": -1, "size": -1, "ill": 1, "color": 0}
+    found = directions_of_features(given, len(names), names)
+    assert {1, -1, 0} == set(found.tolist())
+    for name, column, place, sign in zip(
+        names, encoder.feature_groups_, encoder.order_, found, strict=True
+    ):
+        side = (1 if " > " in name else -1) if place >= 0 else name == "ill"
+        assert sign == given[column] * side, name
+    # A name that begins as another one, and names without blanks.
+    names = ["a > b <= 3", "a > b > 3", "a<=2", "a>2", "a is missing"]
+    assert directions_of_features({"a": 1}, 5, names).tolist() == [0, 0, -1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("directions", "names", "message"),
+    [
+        ({"color": 1}, ["color = r", "age > 3"], "'color', .* levels without an order"),
+        ({"ag": -1}, ["color = r", "age > 3"], "'ag', which is no column of X"),
+        ({"age": 2}, ["color = r", "age > 3"], "direction of 'age' is 2"),
+        ({"age": True}, ["color = r", "age > 3"], "direction of 'age' is True"),
+        ([0, "up"], None, "direction of feature 1 is 'up'"),
+        ([0, 1, 0], None, "monotonic_cst has 3 entries, and X has 2 features"),
+        ({"age": 1}, None, "X has no column names. Fit to a data frame"),
+    ],
+)
+def test_wrong_directions_are_named(directions, names, message):
+    with pytest.raises(ValueError, match=message):
+        directions_of_features(directions, 2, names)

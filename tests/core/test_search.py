@@ -65,6 +65,7 @@ def compare(X, coefficients, n_rules, max_literals, *, block=None, **options):
         negations=not options.get("monotone", True), sign=options.get("sign", "both"),
         groups=options.get("feature_groups"),
         length_weights=options.get("length_weights"),
+        directions=options.get("directions"),
     )  # fmt: skip
     result = search_conjunctions(
         pack_dense(X), coefficients, X.shape[1], n_rules=n_rules,
@@ -95,6 +96,8 @@ def problems(draw):
     weights = draw(st.sampled_from([None, *sorted(LENGTH_WEIGHTS)]))
     if weights:
         options["length_weights"] = LENGTH_WEIGHTS[weights](max_literals)
+    if weights not in ("growing", "up and down") and draw(st.booleans()):
+        options["directions"] = rng.integers(-1, 2, n_features).astype(np.int8)
     return X, coefficients, draw(st.integers(1, 30)), max_literals, options
 
 
@@ -342,6 +345,7 @@ def test_the_bound_of_an_early_answer_holds(problem, words, n_branches, limit):
         negations=not options["monotone"], sign=options["sign"],
         groups=options.get("feature_groups"),
         length_weights=options.get("length_weights"),
+        directions=options.get("directions"),
     )  # fmt: skip
     used = coefficients != 0
     covers = {satisfied_by(pack_dense(X), r)[used].tobytes() for r, _ in result.found}
@@ -434,7 +438,8 @@ def test_sums_of_one_hot_columns_are_those_of_their_definition(seed, longest, li
         patch.setattr(conjunction_table, "LISTED", listed)
         literals = np.zeros((m, 2), dtype=np.int32)
         samples = pack_dense(X), pack_dense(X.T), np.arange(m, dtype=np.int32)
-        table = conjunction_table.ConjunctionTable(*samples, literals, longest)
+        signs = np.zeros(2 * m, dtype=np.uint8)
+        table = conjunction_table.ConjunctionTable(*samples, literals, signs, longest)
         sums, counts = table.sums(values), table.counts
     truths = np.array([X[:, j] ^ table.is_inverted[j] for j in table.features])
     # A sample adds to one place of each chain, the smallest set that holds it.
@@ -486,11 +491,12 @@ def test_each_literal_is_represented_by_the_first_of_its_samples(seed, monotone)
     X = one_hot_table(rng)
     n_samples, m = X.shape
     groups = rng.integers(0, m, m).astype(np.int32)
+    directions = rng.choice([-1, 0, 0, 0, 1], m).astype(np.int8)
     columns = pack_dense(X.T.astype(np.uint8))
     features, literals = conjunction_table.distinct_features(
-        columns, groups, n_samples, monotone=monotone
+        columns, groups, directions, n_samples, monotone=monotone
     )
-    truths = np.hstack([X, ~X]).T
+    truths, signs = np.hstack([X, ~X]).T, np.concatenate([directions, -directions])
     shares = [groups.tolist().count(group) > 1 for group in groups]
 
     def is_like(j, k):
@@ -500,6 +506,7 @@ def test_each_literal_is_represented_by_the_first_of_its_samples(seed, monotone)
         first = next(
             other for other in range(2 * m)
             if (truths[other] == truths[literal]).all()
+            and signs[other] == signs[literal]
             and is_like(other % m, literal % m) and not (monotone and other >= m)
         )  # fmt: skip
         assert first in (literals[:, 1] if monotone else literals)

@@ -30,12 +30,13 @@ def satisfies(row, literals):
 
 def largest_weights(
     X, coefficients, n_rules, max_literals, *, negations=False, sign="both",
-    groups=None, length_weights=None,
+    groups=None, length_weights=None, directions=None,
 ):  # fmt: skip
     """Return (literals, sum, score) of the best conjunctions, by definition.
 
-    Of one cover only the first conjunction counts that has a weight, and ties go to
-    the shorter and then to the one whose literals come first.
+    Of one cover only the first conjunction counts that has a weight, of a sign that
+    its directions allow, and ties go to the shorter and then to the one whose literals
+    come first.
     """
     coefficients = [Fraction(c) for c in coefficients]
     used = [i for i, c in enumerate(coefficients) if c]
@@ -46,6 +47,10 @@ def largest_weights(
     for place, literals in enumerate(conjunctions):
         weight = 1 if length_weights is None else length_weights[len(literals)]
         cover = tuple(i for i in used if satisfies(X[i], literals))
+        total = sum((coefficients[i] for i in cover), Fraction(0))
+        if directions is not None:
+            allowed = sign_of_weight(literals, directions)
+            weight = 0 if allowed is None or allowed * total < 0 else weight
         if weight and cover not in first:
             first[cover] = place, literals, Fraction(weight)
     found = []
@@ -58,6 +63,12 @@ def largest_weights(
         (tuple(sorted(literals)), total, -score)
         for score, _, literals, total in sorted(found)[:n_rules]
     ]
+
+
+def sign_of_weight(literals, directions):
+    """Return the sign that the directions of literals allow; None where they mix."""
+    wanted = {(1 if value else -1) * directions[j] for j, value in literals} - {0}
+    return None if len(wanted) > 1 else wanted.pop() if wanted else 0
 
 
 def newton_weights(values):
@@ -120,10 +131,11 @@ def penalized_objective(
     return C * weights @ losses + (prices * np.abs(coefficients)).sum()
 
 
-def smallest_objective(design, prices, C, weights, targets, loss):
+def smallest_objective(design, prices, C, weights, targets, loss, signs=None):
     """Minimize `penalized_objective` over all coefficients, by a general solver.
 
-    Each coefficient is a difference of two that are not negative.
+    Each coefficient is a difference of two that are not negative. Where ``signs`` is 1
+    the second is 0, where it is -1 the first.
     """
     n_outputs, m = targets.shape[1], design.shape[1]
 
@@ -146,7 +158,13 @@ def smallest_objective(design, prices, C, weights, targets, loss):
         return objective, np.concatenate([slopes.sum(axis=0), sides.ravel()])
 
     x = np.zeros(n_outputs + 2 * n_outputs * m)
-    bounds = [(None, None)] * n_outputs + [(0, None)] * (len(x) - n_outputs)
+    bounds = [(None, None)] * n_outputs
+    for forbidden in (-1, 1):
+        bounds += [
+            (0, 0 if sign == forbidden else None)
+            for _ in range(n_outputs)
+            for sign in (np.zeros(m) if signs is None else signs)
+        ]
     options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-16, "gtol": 1e-10}
     options["maxcor"] = 50
     result = minimize(value, x, jac=True, bounds=bounds, options=options)

@@ -6,13 +6,17 @@ from itertools import count, product
 from time import process_time
 
 import numpy as np
+import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from oracles.rules import (
     LongDoubleSum,
     every_conjunction,
     lowest_objective,
     penalized_objective,
     satisfies,
+    sign_of_weight,
     smallest_objective,
 )
 from scipy import sparse
@@ -20,9 +24,14 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
-from sklboolean import ConjunctionLogisticRegression, ConjunctionRegressor
-from sklboolean._core import _cpu, conjunction_search
+from sklboolean import (
+    BooleanEncoder,
+    ConjunctionLogisticRegression,
+    ConjunctionRegressor,
+)
+from sklboolean._core import _cpu, conjunction_search, conjunction_table
 from sklboolean._core.bits import pack_dense
 from sklboolean._core.weights import relative_weights
 from sklboolean.datasets import make_monks, make_tic_tac_toe
@@ -94,6 +103,57 @@ def test_the_objective_is_the_smallest_over_all_conjunctions(loss, C):
         design, prices, C, weights, targets, coefficients, model.intercept_, loss
     )
     assert model.objective_ == pytest.approx(value, rel=1e-10)
+
+
+def allowed_design(X, directions):
+    """The conjunctions that the directions allow, with the signs of their weights."""
+    conjunctions, design, prices = design_of(X, 3)
+    signs = [sign_of_weight(one, directions) for one in conjunctions]
+    allowed = [k for k, sign in enumerate(signs) if sign is not None]
+    return design[:, allowed], prices[allowed], [signs[k] for k in allowed]
+
+
+@pytest.mark.parametrize("engine", ["tables", "branches"])
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+@pytest.mark.parametrize("directions", [(1, -1, 0, -1), (-1, -1, 1, 0)])
+def test_with_directions_it_is_the_smallest_over_what_they_allow(
+    loss, directions, engine, monkeypatch
+):
+    if engine == "branches":
+        monkeypatch.setattr(conjunction_table, "MAX_SUMS", 0)
+    X, y, targets, weights = problem(loss, seed=3)
+    design, prices, signs = allowed_design(X, directions)
+    best = smallest_objective(design, prices, 1.0, weights, targets, loss, signs)
+    model = model_for(loss, C=1.0, tol=1e-9, monotonic_cst=directions)
+    model.fit(X, y, sample_weight=weights)
+    assert model.objective_ == pytest.approx(best, rel=1e-8)
+    assert model.objective_ > model_for(loss, C=1.0).fit(X, y, weights).objective_
+    for literals, weight in zip(
+        model.conjunctions_, np.ravel(model.conjunction_coef_), strict=True
+    ):
+        assert sign_of_weight(literals, directions) * weight >= 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        early = clone(model).set_params(work_limit=1e-9).fit(X, y, weights)
+    assert best >= early.objective_ - early.optimality_gap_ - 1e-9 * best
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 2**32 - 1))
+def test_a_model_with_directions_is_monotone_in_every_sample(seed):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.normal(size=80), "b": rng.integers(0, 4, 80)})
+    frame["c"] = rng.choice(["x", "y"], 80)
+    directions = {"a": int(rng.choice([-1, 1])), "b": int(rng.choice([-1, 0, 1]))}
+    y = rng.random(80) < 0.3 + 0.4 * ((frame["a"] > 0) ^ (frame["c"] == "x"))
+    frame.loc[rng.random(80) < 0.1, "a"] = np.nan
+    model = ConjunctionLogisticRegression(C=5.0, monotonic_cst=directions)
+    model = make_pipeline(BooleanEncoder(), model).fit(frame, y)
+    grid = product(np.linspace(-2, 2, 9), range(4), ["x", "y"])
+    grid = pd.DataFrame(grid, columns=list("abc"))
+    scores = model.decision_function(grid).reshape(9, 4, 2)
+    for axis, name in enumerate("ab"):
+        assert (directions[name] * np.diff(scores, axis=axis) >= -1e-12).all()
 
 
 @pytest.mark.parametrize("tol", [0.3, 0.03, 1e-4])
@@ -328,11 +388,11 @@ def test_sparse_data_and_jobs_give_the_same_model(n_classes):
     X, y, weights = noisy(100, 7, n_classes, seed=6)
     first = ConjunctionLogisticRegression(cv=3, random_state=0)
     first.fit(X, y, sample_weight=weights)
-    for other, given in (
+    for other, data in (
         (ConjunctionLogisticRegression(cv=3, random_state=0), sparse.csr_array(X)),
         (ConjunctionLogisticRegression(cv=3, random_state=0, n_jobs=2), X),
     ):
-        other.fit(given, y, sample_weight=weights)
+        other.fit(data, y, sample_weight=weights)
         assert other.conjunctions_ == first.conjunctions_
         np.testing.assert_array_equal(other.conjunction_coef_, first.conjunction_coef_)
 
@@ -496,7 +556,9 @@ def test_the_work_limits_a_solution_with_a_large_C():
     for max_work in (0, 10**5, 10**6, 10**7):
         solution = L1Problem("squared", np.ones(256), targets)
         coefficients = np.zeros((1, 200))
-        solution.solve(columns, np.full(200, 1e-6), coefficients, 1e-9, max_work)
+        free = np.zeros(200, dtype=np.int8)
+        prices = np.full(200, 1e-6)
+        solution.solve(columns, prices, free, coefficients, 1e-9, max_work)
         assert solution.work <= max_work + step
         values.append(solution.value)
     assert values == sorted(values, reverse=True)

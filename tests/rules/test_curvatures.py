@@ -311,6 +311,7 @@ def test_a_model_for_each_of_many_outputs_has_the_same_minimum(monkeypatch):
     for most_paired in (4, 3):
         monkeypatch.setattr(_l1_problem, "MOST_PAIRED", most_paired)
         problem = L1Problem("softmax", np.full(640, 0.3), targets)
-        problem.solve(pack_dense(bits), prices, np.zeros((4, 13)), 1e-5)
+        free = np.zeros(13, dtype=np.int8)
+        problem.solve(pack_dense(bits), prices, free, np.zeros((4, 13)), 1e-5)
         values.append(problem.value)
     assert values[0] == pytest.approx(values[1], rel=1e-9)
