@@ -77,13 +77,14 @@ def row(name, X, y, n_changed):
     samples = X.iloc[order[-n_changed:]]
     found, seconds = timed(lambda: counterfactuals(model, samples))
     search = _Search(model)
-    _, bits, original = search.read(samples)
-    targets, times = search.targets(bits, None), []
+    read = search.read(samples)
+    bits, times = read.bits, []
+    targets = search.targets(read, None)
     for place in range(len(bits)):
 
         def one(place=place):
-            table = search.cost_table(bits[place], original[place])
-            return search.answers(bits[place], table, targets[place], 1, 10.0)
+            costs = search.costs_of(read, place)
+            return search.answers(read, place, costs, targets[place], 1, None, 10.0)
 
         times.append(timed(one)[1])
     return (

@@ -2,35 +2,33 @@
 
 from dataclasses import dataclass
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 
 from sklboolean._core.exports import import_pandas
+from sklboolean._core.formula import class_labels
 from sklboolean._core.formulas import python_value
 from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.validation import is_missing
 from sklboolean.inspection._explanations import as_frame
-from sklboolean.inspection._least_changes import ChangeProblem
+from sklboolean.inspection._formula_changes import FormulaChanges
 from sklboolean.inspection._legal_states import (
     SIGNS,
+    changed_bits,
     check_changes,
+    is_reached,
     legal_states,
-    sums_for,
 )
-from sklboolean.inspection._user_columns import UserColumns
+from sklboolean.inspection._ordered_changes import OrderedChanges
+from sklboolean.inspection._user_columns import changeable_columns
 from sklboolean.preprocessing._encoded_columns import level_text
 
-# Each column has states, its legal values, and each state violates some terms of the
-# formula. The search sees states only by the terms that they violate: states that
-# violate the same terms have the same number, their pattern, and of these only the
-# cheapest is tried. Pattern 0 is the present state of a sample, which costs nothing. So
-# a search is over an array of shape (n_columns, 1 + n_patterns, n_terms), and its
-# answer, a pattern for each column, is turned back into states, and these into values
-# of the user.
-# Each answer excludes its set of changed columns and all larger sets from later
-# searches.
+# The steps: read the columns that may change, and their legal values; compute what each
+# change costs for a sample; search the cheapest changes, in a formula by a branch and
+# bound, for other models by trying all in the order of their costs; put the answers
+# into samples of the user's units.
 
-MOST_CELLS = 2**25  # of columns, states and terms
 HIGHEST_COST = 1e100  # sums stay finite
 
 
@@ -51,14 +49,19 @@ class Counterfactuals:
         Cost of each.
     predictions : ndarray of shape (n_found,)
         What the model predicts for each.
-    is_proved : ndarray of shape (n_samples,), bool
-        Samples of X for which the search ended: there is nothing cheaper, and where it
-        found fewer than were asked for, there are no more. False where the time limit
-        ended it.
+    bounds : ndarray of shape (n_samples,), float64
+        Proved for each sample of X: no other answer costs less. Infinite where the
+        search ended; a number where the time limit ended it.
     column_names : list of str
         Names of the columns.
     original : ndarray of shape (n_samples, n_columns), dtype object
         The samples of X.
+
+    Attributes
+    ----------
+    is_proved : ndarray of shape (n_samples,), bool
+        Samples for which the search ended: there is nothing cheaper, and where it found
+        fewer than were asked for, there are no more.
 
     See Also
     --------
@@ -70,7 +73,7 @@ class Counterfactuals:
     >>> from sklboolean.inspection import Counterfactuals
     >>> found = Counterfactuals(
     ...     np.array([[31, 0]]), np.array([0]), np.array([[True, False]]),
-    ...     np.array([1.0]), np.array(["yes"]), np.array([True]), ["age", "ill"],
+    ...     np.array([1.0]), np.array(["yes"]), np.array([np.inf]), ["age", "ill"],
     ...     np.array([[25, 0]], dtype=object),
     ... )
     >>> print(found)
@@ -82,9 +85,14 @@ class Counterfactuals:
     changed: np.ndarray
     costs: np.ndarray
     predictions: np.ndarray
-    is_proved: np.ndarray
+    bounds: np.ndarray
     column_names: list
     original: np.ndarray
+
+    @property
+    def is_proved(self):
+        """The samples for which the search ended."""
+        return np.isinf(self.bounds)
 
     def _changes(self):
         """Yield the place of each change: number, column, old and new value."""
@@ -130,7 +138,7 @@ class Counterfactuals:
         text : str
         """
         words = [[] for _ in self.samples]
-        unanswered = set(range(len(self.is_proved))) - set(self.samples.tolist())
+        unanswered = set(range(len(self.bounds))) - set(self.samples.tolist())
         for number, column, old, new in self._changes():
             name, new, old = self.column_names[column], level_text(new), level_text(old)
             words[number].append(f"{name} {new} instead of {old}")
@@ -141,8 +149,10 @@ class Counterfactuals:
             )
         ]
         for sample in sorted(unanswered):
-            proved = "no allowed change turns the prediction"
-            reason = proved if self.is_proved[sample] else "none was found in the time"
+            reason = "no allowed change turns the prediction"
+            if not self.is_proved[sample]:
+                least = self.bounds[sample]
+                reason = f"none was found in the time; it costs {least:.4g} or more"
             lines.append(f"sample {sample}: {reason}")
         return "\n".join(lines)
 
@@ -151,30 +161,36 @@ class Counterfactuals:
 
 
 def counterfactuals(
-    model, X, target=None, *, costs=None, immutable=(), directions=None, n=1,
-    time_limit=10.0,
+    model, X, target=None, *, encoder=None, costs=None, immutable=(), directions=None,
+    max_changes=None, n=1, time_limit=10.0,
 ) -> "Counterfactuals":  # fmt: skip
     """Find the cheapest changes of columns that turn the prediction of each sample.
 
-    A branch and bound over the columns, exact: nothing cheaper turns the prediction
-    [1]_. Only values that can occur are proposed: a level of the training data, or a
-    number in one of the intervals of `BooleanEncoder`, or a date for each combination
-    of its conditions, but no missing value. Lists of tags, and dates of which one is
-    measured from the other, do not change.
+    Exact: nothing cheaper turns the prediction [1]_. Models that are formulas are
+    searched by a branch and bound. Of any other model, also of other packages, the
+    predictions for all legal changes are tried in the order of their costs. Only values
+    that can occur are proposed: a level of the training data, or a number in one of the
+    intervals of a `BooleanEncoder`, or a date for each combination of its conditions,
+    but no missing value. Lists of tags, and dates of which one is measured from the
+    other, do not change.
 
     Parameters
     ----------
-    model : fitted estimator
-        As for `shapley_values`, except games of one class against one. In a pipeline
-        with a `BooleanEncoder` as its only transformer the columns of X are changed, or
-        with a ``ColumnTransformer`` of encoders, where a passed column changes from 0
-        to 1 or back; without transformers each feature does.
+    model : fitted classifier or regressor
+        In a pipeline with a `BooleanEncoder` as its only transformer the columns of X
+        are changed, or with a ``ColumnTransformer`` of encoders, where a passed column
+        changes from 0 to 1 or back. Of a model of Boolean features each feature is. Any
+        other model needs an ``encoder``.
     X : {data frame of pandas, array-like} of shape (n_samples, n_features)
         Samples, as for ``predict``.
     target : class label, pair of numbers, or None, default=None
         The prediction to reach. None: any other class. Of a regressor (low, high),
         between which the prediction shall lie; either may be infinite. A sample that
         has it already is its own answer, at cost 0.
+    encoder : fitted BooleanEncoder, ColumnTransformer, or None, default=None
+        Its levels and intervals are the legal values, and the proof is for them: of
+        each interval one number is tried. Fit it on the training data of a model that
+        takes their columns. None: the encoder in the pipeline.
     costs : dict or None, default=None
         Cost of a change by name of the column: a number above 0, which is 1 for other
         columns, or a function of the old and the new value, as ``values`` would hold
@@ -189,12 +205,14 @@ def counterfactuals(
     directions : dict or None, default=None
         "up" or "down" for columns of numbers, dates, ordered levels and Booleans that
         may only rise or fall. A missing value then stays.
+    max_changes : int or None, default=None
+        Number of columns that may change at most. None: all.
     n : int, default=1
         Number of answers for each sample. No answer changes all the columns that a
         cheaper one changes.
     time_limit : float or None, default=10.0
-        Seconds for each sample. After that the best answers so far are returned, not
-        proved. None: no limit.
+        Seconds for each sample. After that the best answers so far are returned, and
+        ``bounds`` says what is proved. None: no limit.
 
     Returns
     -------
@@ -204,8 +222,8 @@ def counterfactuals(
     Raises
     ------
     ValueError
-        For a model of another kind, a pipeline with other transformers, an unknown
-        target, column or direction, and a cost that is not above 0.
+        For a model that needs an encoder, an unknown target, column or direction, and a
+        cost that is not above 0.
 
     See Also
     --------
@@ -229,21 +247,34 @@ def counterfactuals(
     >>> print(counterfactuals(model, X.head(2)).to_text())
     sample 0: 0 with menopause before 40 instead of not yet
     sample 1: 1 with tumour size (mm) 22 instead of 17 and irradiated yes instead of no
+
+    A model of another package, which takes the columns as they are:
+
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> numbers = X.select_dtypes("number")
+    >>> trees = HistGradientBoostingClassifier(random_state=0).fit(numbers, y)
+    >>> encoder = BooleanEncoder().fit(numbers)
+    >>> found = counterfactuals(trees, numbers.head(2), encoder=encoder)
+    >>> found.is_proved
+    array([ True,  True])
     """
     check_integer(n, "n", 1)
-    search = _Search(model, costs, immutable, directions)
-    X, bits, original = search.read(X)
-    targets_by_sample = search.targets(bits, target)
-    answers_of_samples, is_proved = [], np.empty(len(bits), dtype=bool)
-    for sample, targets in enumerate(targets_by_sample):
-        table = search.cost_table(bits[sample], original[sample])
-        answers, bound = search.answers(bits[sample], table, targets, n, time_limit)
-        is_proved[sample] = bound == np.inf
-        answers_of_samples += [(sample, *answer) for answer in answers]
-    return search.described(X, original, answers_of_samples, is_proved)
+    if max_changes is not None:
+        check_integer(max_changes, "max_changes", 1)
+    search = _Search(model, encoder, costs, immutable, directions)
+    samples = search.read(X)
+    targets_by_sample = search.targets(samples, target)
+    answers, bounds = [], np.empty(len(samples.bits))
+    for number, targets in enumerate(targets_by_sample):
+        costs = search.costs_of(samples, number)
+        found, bounds[number] = search.answers(
+            samples, number, costs, targets, n, max_changes, time_limit
+        )
+        answers += [(number, *answer) for answer in found]
+    return search.described(samples, answers, targets_by_sample, bounds)
 
 
-def robustness(model, X, *, time_limit=None) -> np.ndarray:
+def robustness(model, X, *, encoder=None, time_limit=None) -> np.ndarray:
     """Count how many columns must change at least to turn each prediction.
 
     Parameters
@@ -252,6 +283,8 @@ def robustness(model, X, *, time_limit=None) -> np.ndarray:
         As for `counterfactuals`, a classifier.
     X : {data frame of pandas, array-like} of shape (n_samples, n_features)
         Samples, as for ``predict``.
+    encoder : fitted encoder or None, default=None
+        As for `counterfactuals`.
     time_limit : float or None, default=None
         Seconds for each sample. After that the number is the largest that is proved: at
         least as many must change. None: no limit.
@@ -280,15 +313,32 @@ def robustness(model, X, *, time_limit=None) -> np.ndarray:
     >>> robustness(AveragedPerceptron(random_state=0).fit(X, y), X)
     array([1., 1., 1., 1.])
     """
-    search = _Search(model)
-    _, bits, original = search.read(X)
-    n_changes = np.empty(len(bits))
-    for sample, targets in enumerate(search.targets(bits, None)):
-        table = search.cost_table(bits[sample], original[sample])
-        table = [np.where(np.isfinite(costs), 1.0, np.inf) for costs in table]
-        answers, bound = search.answers(bits[sample], table, targets, 1, time_limit)
-        n_changes[sample] = min([bound, *(cost for cost, *_ in answers)])
+    search = _Search(model, encoder)
+    samples = search.read(X)
+    n_changes = np.empty(len(samples.bits))
+    for number, targets in enumerate(search.targets(samples, None)):
+        costs = search.costs_of(samples, number)
+        costs = [np.where(np.isfinite(of_states), 1.0, np.inf) for of_states in costs]
+        answers, bound = search.answers(
+            samples, number, costs, targets, 1, None, time_limit
+        )
+        n_changes[number] = min([bound, *(cost for cost, _ in answers)])
     return n_changes
+
+
+class _Samples(NamedTuple):
+    """Samples of the user.
+
+    Attributes
+    ----------
+    X : pandas data frame or ndarray of shape (n_samples, n_columns)
+    bits : ndarray of shape (n_samples, n_features), bool
+    values : ndarray of shape (n_samples, n_columns), dtype object
+    """
+
+    X: object
+    bits: np.ndarray
+    values: np.ndarray
 
 
 class _Search:
@@ -296,79 +346,42 @@ class _Search:
 
     Parameters
     ----------
-    model, costs, immutable, directions
+    model, encoder, costs, immutable, directions
         As of `counterfactuals`.
     """
 
-    def __init__(self, model, costs=None, immutable=(), directions=None):
-        self.columns = UserColumns.of(model)
-        self.formula = self.columns.formula
-        if self.columns.transformers is not None and not self.columns.is_encoded:
-            raise ValueError(
-                "Changes are searched in the columns before a BooleanEncoder, or a "
-                "ColumnTransformer that gives each column to one encoder or passes it, "
-                "or in the features of a model without transformers. Make a pipeline "
-                "of these and the model, or pass the model and its features."
-            )
+    def __init__(self, model, encoder=None, costs=None, immutable=(), directions=None):
+        self.columns, self.is_formula = changeable_columns(model, encoder)
+        self.model, self.has_encoder = model, encoder is not None
         self.states = legal_states(self.columns)
         self.costs, self.directions = costs or {}, directions or {}
         self.immutable = list(immutable)
         check_changes(
             self.columns.names, self.states, self.costs, self.immutable, self.directions
         )
-        self._set_patterns()
+        self._of_formula = None
+        if self.is_formula:
+            self.classes = self.columns.formula.classes
+            search = FormulaChanges(self.columns, self.states)
+            self._of_formula = search if search.is_possible() else None
+        else:
+            self.classes = class_labels(model) if hasattr(model, "classes_") else None
 
-    def _set_patterns(self):
-        """Number the states of each column from 1 by the terms that they violate.
-
-        Of states that violate the same terms only the cheapest is tried.
-        """
-        literals = [
-            (feature, value, k)
-            for k, term in enumerate(self.formula.terms)
-            for feature, value in term
-        ]
-        features, values, terms = np.array(literals, dtype=np.intp).reshape(-1, 3).T
-        # Columns that no term tests cannot turn a prediction and are left out.
-        used, rows_of_literals = np.unique(
-            self.columns.owners[features], return_inverse=True
-        )
-        self._used = used.tolist()
-        self._literals = features, values > 0, rows_of_literals, terms
-        self._pattern_of, n_terms = {}, len(self.formula.terms)
-        n_states = 1 + max((len(self.states[c].bits) for c in self._used), default=0)
-        shape = len(self._used), n_states, n_terms
-        if np.prod(shape) > MOST_CELLS:
+    def predict(self, X):
+        """Predict a label or number of each sample."""
+        model = self.model
+        if self.is_formula:
+            model, X = self.columns.model, self.columns.samples(X)
+        predictions = np.asarray(model.predict(X))
+        if predictions.size != len(predictions):
             raise ValueError(
-                f"The model tests {shape[0]} columns in {n_terms} terms, which is too "
-                "many for an exact search. Fit a model with fewer columns or terms."
+                "The model predicts several outputs for each sample, but changes are "
+                "searched for one. Give a model of one output."
             )
-        self._patterns_by_column = np.zeros(shape)
-        for row, column in enumerate(self._used):
-            literals = rows_of_literals == row
-            table = self._violations(
-                column, features[literals], values[literals], terms[literals]
-            )
-            patterns, numbers = np.unique(table, axis=0, return_inverse=True)
-            self._patterns_by_column[row, 1 : 1 + len(patterns)] = patterns
-            self._pattern_of[column] = 1 + numbers.ravel()
-
-    def _violations(self, column, features, values, terms):
-        """Mark the terms that each state of a column violates: (n_states, n_terms).
-
-        The literals of the column are given: features, the values that they must have,
-        and the numbers of the terms.
-        """
-        states = self.states[column]
-        fails = states.bits[:, np.searchsorted(states.features, features)] != values
-        table = np.zeros((len(states.bits), len(self.formula.terms)), dtype=bool)
-        # A term is violated as soon as one of its literals fails.
-        state, literal = np.nonzero(fails)
-        table[state, terms[literal]] = True
-        return table
+        return predictions.ravel()
 
     def read(self, X):
-        """Check samples; return them as a table, their bits and their values."""
+        """Check samples."""
         X = as_frame(X)
         X = X.to_pandas() if hasattr(X, "to_pandas") else X
         X = X.toarray() if hasattr(X, "toarray") else X
@@ -376,12 +389,21 @@ class _Search:
             # Beside text, numpy would turn numbers into text.
             is_text = np.asarray(X).dtype.kind in "SU"  # also of numbers beside text
             X = np.asarray(X, dtype=object if is_text else None)
-        bits, X = self.columns.checked_bits(X), self.columns.table(X)
-        return X, bits, np.asarray(X, dtype=object)
+        if self.is_formula:
+            bits = self.columns.checked_bits(X)
+        else:
+            bits = self.columns.bits(self.columns.samples(X))
+        table = self.columns.table(X)
+        if self.has_encoder and hasattr(X, "iloc") and [*table] != [*X]:
+            raise ValueError(
+                f"X has the columns {[*X]}, but the encoder was fitted on {[*table]}. "
+                "Fit it on the columns of the model, in their order."
+            )
+        return _Samples(table, bits, np.asarray(table, dtype=object))
 
-    def targets(self, bits, target):
+    def targets(self, samples, target):
         """List the predictions to reach for each sample."""
-        classes = self.formula.classes
+        classes, n_samples = self.classes, len(samples.bits)
         if classes is None:
             is_pair = np.shape(target) == (2,) and target[0] <= target[1]
             if not is_pair or target[0] == np.inf or target[1] == -np.inf:
@@ -389,17 +411,26 @@ class _Search:
                     "target must be (low, high) with low <= high, and a number between "
                     f"them; got {target!r}."
                 )
-            return [[(float(target[0]), float(target[1]))]] * len(bits)
+            return [[(float(target[0]), float(target[1]))]] * n_samples
         if target is None:
-            predictions = self.formula.predict(bits).tolist()
+            predictions = (
+                self.columns.formula.predict(samples.bits)
+                if self.is_formula
+                else self.predict(samples.X)
+            ).tolist()
+            if unknown := set(predictions) - set(classes):
+                raise ValueError(
+                    f"The model predicts {sorted(unknown)}, which are not among its "
+                    f"classes_ {classes}. Fit it to labels that it returns as they are."
+                )
             return [[c for c in classes if c != label] for label in predictions]
         if target not in classes:
             raise ValueError(f"target must be one of {classes}; got {target!r}.")
-        return [[python_value(target)]] * len(bits)
+        return [[python_value(target)]] * n_samples
 
-    def cost_table(self, bits, row):
+    def costs_of(self, samples, number):
         """Compute the cost of each state of each column; infinite if not allowed."""
-        table = []
+        table, bits, row = [], samples.bits[number], samples.values[number]
         for name, states, old in zip(self.columns.names, self.states, row, strict=True):
             numbers, present = np.arange(len(states.values)), states.place_of(bits)
             cost = self.costs.get(name, 1.0)
@@ -430,117 +461,60 @@ class _Search:
             table.append(costs)
         return table
 
-    def answers(self, bits, table, targets, n_wanted, time_limit):
-        """Search the changes of one sample.
-
-        Returns
-        -------
-        answers : list of (cost, changes, target)
-            The changes are pairs of a column and its new state.
-        bound : float
-            No further answer costs less; infinite if the search ended.
-        """
+    def answers(self, samples, number, costs, targets, n, max_changes, time_limit):
+        """Search the changes of one sample: see `FormulaChanges.answers`."""
         deadline = None
         if time_limit is not None:
             deadline = perf_counter() + check_real(time_limit, "time_limit", 0.0)
-        violated, costs, states = self._problem(bits, table)
+        most_changed = len(self.states) if max_changes is None else max_changes
+        wanted = costs, targets, n, most_changed, deadline
+        if self._of_formula is not None:
+            return self._of_formula.answers(samples.bits[number], *wanted)
+        options = self._options(samples, number)
+        return OrderedChanges(self.predict).answers(options, *wanted)
 
-        def changes(choice):
-            return [
-                (self._used[k], states[k][choice[k]]) for k in np.flatnonzero(choice)
-            ]
+    def _options(self, samples, number):
+        """Make a table: line 0 is the sample, line k has state k - 1 of each column."""
+        n_lines = 1 + max(len(states.values) for states in self.states)
+        table = np.repeat(samples.values[[number]], n_lines, axis=0)
+        is_new = np.zeros(table.shape, dtype=bool)
+        for column, states in enumerate(self.states):
+            is_new[1 : 1 + len(states.values), column] = True
+            # The loop keeps dates and lists as they are.
+            for line, value in enumerate(states.values, 1):
+                table[line, column] = value
+        return table_like(samples.X, np.full(n_lines, number), table, is_new)
 
-        answers, excluded = [], []
-        while len(answers) < n_wanted:
-            limit, best, bound = np.inf, None, np.inf
-            # The cheapest answer over all targets; each search begins at the limit of
-            # the last.
-            for target in targets:
-
-                def is_solution(choice, target=target):
-                    changed = self._changed_bits(bits, changes(choice))
-                    return self._predicts(target, changed)
-
-                sums = sums_for(self.formula, target)
-                problem = ChangeProblem(violated, costs, *sums, is_solution)
-                limit, choice, least = problem.search(limit, excluded, deadline)
-                best = best if choice is None else (choice, target)
-                bound = min(bound, least)
-            if best is not None:
-                answers.append((limit, changes(best[0]), best[1]))
-                excluded.append(best[0] > 0)
-            # The end: nothing was found, the time is over, or the sample needs no
-            # change.
-            if best is None or bound < limit or not excluded[-1].any():
-                return answers, bound if bound < limit else np.inf
-        return answers, np.inf
-
-    def _problem(self, bits, table):
-        """Collect the states that differ for the model: the present one is number 0.
-
-        Returns
-        -------
-        violated, costs : ndarrays as of `ChangeProblem`
-        states : list of dict
-            The cheapest state of a column for each number.
-        """
-        violated, costs, states = self._patterns_by_column.copy(), [], []
-        features, values, rows_of_literals, terms = self._literals
-        # Pattern 0 of each column: the terms that the present state violates.
-        is_violated = bits[features] != values
-        violated[rows_of_literals[is_violated], 0, terms[is_violated]] = 1.0
-        for column in self._used:
-            numbers = self._pattern_of[column]
-            by_cost = np.argsort(-table[column], kind="stable")  # the cheapest is last
-            costs.append(np.full(violated.shape[1], np.inf))
-            # Later assignments win, so each pattern gets its cheapest state.
-            costs[-1][numbers[by_cost]] = table[column][by_cost]
-            states.append(dict(zip(numbers[by_cost], by_cost, strict=True)))
-        costs = np.array(costs).reshape(violated.shape[:2])
-        costs[(violated == violated[:, :1]).all(axis=2)] = np.inf  # changes nothing
-        return violated, costs, states
-
-    def _changed_bits(self, bits, changes):
-        """Put other states into the bits of a sample."""
-        bits = bits.copy()
-        for column, state in changes:
-            bits[self.states[column].features] = self.states[column].bits[state]
-        return bits
-
-    def _predicts(self, target, bits):
-        """Test whether the formula predicts the target for one sample."""
-        prediction = self.formula.predict(bits[None])[0]
-        if self.formula.classes is None:
-            return target[0] <= prediction <= target[1]
-        return prediction == target
-
-    def described(self, X, original, answers, is_proved):
+    def described(self, samples, answers, targets_by_sample, bounds):
         """Put the answers into samples of the user's units, and predict them."""
-        samples = np.array([sample for sample, *_ in answers], dtype=np.intp)
+        numbers = np.array([number for number, *_ in answers], dtype=np.intp)
         changed = np.zeros((len(answers), len(self.states)), dtype=bool)
-        table = original[samples]
-        for row, (_, _, changes, _) in enumerate(answers):
+        table = samples.values[numbers]
+        for row, (_, _, changes) in enumerate(answers):
             for column, state in changes:
                 changed[row, column] = True
                 table[row, column] = self.states[column].values[state]
-        values = table_like(X, samples, table, changed)
-        bits, predictions = [], np.empty(0)
+        values = table_like(samples.X, numbers, table, changed)
+        predictions, bits = np.empty(0), []
         if answers:
-            features = self.columns.samples(values)
-            bits = self.columns.bits(features)
-            predictions = self.columns.model.predict(features)
-        # X in its dtype may not hold the value that was chosen: predict once more.
-        for sample, (_, _, _, target) in zip(bits, answers, strict=True):
-            if not self._predicts(target, sample):
+            predictions = self.predict(values)
+            bits = self.columns.bits(self.columns.samples(values))
+        # X in its dtype may not hold the value that was chosen.
+        pairs = zip(answers, predictions, bits, strict=True)
+        for (number, _, changes), prediction, found in pairs:
+            chosen = changed_bits(self.states, samples.bits[number], changes)
+            targets = targets_by_sample[number]
+            is_chosen = np.array_equal(found, chosen)
+            if not is_chosen and not is_reached([prediction], targets)[0]:
                 raise ValueError(
-                    f"The changes for the prediction {target!r} do not give it, "
+                    f"The changes for a prediction of {targets} do not give it, "
                     "because X cannot hold a value in the interval that was chosen. "
                     "Scale X to smaller numbers."
                 )
-        costs = np.array([cost for _, cost, _, _ in answers], dtype=np.float64)
+        costs = np.array([cost for _, cost, _ in answers], dtype=np.float64)
         return Counterfactuals(
-            values, samples, changed, costs, predictions, is_proved,
-            self.columns.names, original,
+            values, numbers, changed, costs, predictions, bounds,
+            self.columns.names, samples.values,
         )  # fmt: skip
 
 

@@ -50,9 +50,10 @@ def check_names(names, n_features, things="features"):
 
 
 def conjunctions_of(model):
-    """Return the formula of a fitted model; a model without one is an error."""
+    """Return the formula of a fitted model; None if it is not one of conjunctions."""
     formula = formula_of(model)
-    return check_conjunctions(model, kernel_sum(model) if formula is None else formula)
+    formula = kernel_sum(model) if formula is None else formula
+    return None if isinstance(formula, Members) else formula
 
 
 def check_conjunctions(model, formula):

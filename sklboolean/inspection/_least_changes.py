@@ -79,6 +79,8 @@ class ChangeProblem:
         Sums this close to 0 are decided by ``is_solution``.
     is_solution : callable
         Takes the state of each column; True if the target is predicted.
+    most_changed : int
+        Number of columns that may change.
     """
 
     violated: np.ndarray
@@ -87,6 +89,7 @@ class ChangeProblem:
     intercepts: np.ndarray
     slack: float
     is_solution: object
+    most_changed: int
 
     def search(self, limit=np.inf, excluded=(), deadline=None):
         """Find the cheapest change.
@@ -117,7 +120,8 @@ class ChangeProblem:
         while True:
             limit, best, opened = self._take_solution(opened, limit, best, excluded)
             waiting = waiting.joined(opened)
-            waiting = waiting[waiting.bounds < limit * LESS]
+            can_change = (waiting.states > 0).sum(axis=1) < self.most_changed
+            waiting = waiting[can_change & (waiting.bounds < limit * LESS)]
             if not len(waiting.bounds):
                 return limit, best, limit
             if deadline is not None and perf_counter() > deadline:

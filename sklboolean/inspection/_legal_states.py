@@ -63,6 +63,23 @@ def legal_states(columns):
     return states
 
 
+def changed_bits(states_by_column, bits, changes):
+    """Put other states, pairs of a column and a state, into the bits of a sample."""
+    bits = bits.copy()
+    for column, state in changes:
+        states = states_by_column[column]
+        bits[states.features] = states.bits[state]
+    return bits
+
+
+def is_reached(predictions, targets):
+    """Mark the predictions that are targets: labels, or one pair of bounds."""
+    if isinstance(targets[0], tuple):
+        low, high = targets[0]
+        return (low <= np.asarray(predictions)) & (np.asarray(predictions) <= high)
+    return np.isin(predictions, targets)
+
+
 def check_changes(names, states, costs, immutable, directions, *, has_functions=True):
     """Raise a ValueError for unknown columns, bad costs and directions."""
     arguments = {"costs": costs, "immutable": immutable, "directions": directions}
@@ -146,15 +163,14 @@ def sums_for(formula, target):
     intercepts : ndarray of shape (n_tests,)
     slack : float
         Sums closer to 0 may have the wrong sign by rounding.
+
+    None stands for all three where there are no such sums: scores of games of one class
+    against one, and lists of rules whose weights would be rounded.
     """
     if isinstance(formula, FirstRule):
-        weights, intercepts = _signs_of_rules(formula, target)
-        return weights[None], np.array([intercepts]), 0.5
+        return _signs_of_rules(formula, target)
     if formula.games is not None:
-        raise ValueError(
-            "The model is made of games of one class against one, whose scores are not "
-            "sums of conjunctions. Fit it with multi_class='ovr' or 'joint'."
-        )
+        return None
     weights, intercepts = formula.scaled()
     if formula.classes is None:
         # A regressor: prediction - low and high - prediction must reach 0.
@@ -194,8 +210,5 @@ def _signs_of_rules(formula, target):
         weights.append(sign * (against[-sign] + 1))
         against[sign] += against[-sign] + 1
     if abs(weights[-1]) > LARGEST:
-        raise ValueError(
-            f"The list of {len(formula.labels)} rules changes between labels too often "
-            "for an exact search. Fit a model with fewer rules."
-        )
-    return np.array(weights[:0:-1]), weights[0]
+        return None
+    return np.array([weights[:0:-1]]), np.array([weights[0]]), 0.5

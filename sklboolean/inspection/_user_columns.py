@@ -1,17 +1,21 @@
 """A fitted model and the columns of the user's data that its formula reads."""
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.column_sources import column_sources
 from sklboolean._core.feature_names import split_pipeline
+from sklboolean._core.formula import Columns, WeightedSum
 from sklboolean._core.formulas import feature_names_of
+from sklboolean.ensemble._pool import Pool
 from sklboolean.inspection._formulas import (
     as_bits,
+    check_conjunctions,
     check_names,
     compare_with_predictions,
     conjunctions_of,
@@ -58,7 +62,8 @@ class UserColumns:
         if isinstance(model, BaseEstimator):
             check_is_fitted(model)
         transformers, last, names = split_pipeline(model)
-        formula = conjunctions_of(last) if formula is None else formula
+        if formula is None:
+            formula = check_conjunctions(last, conjunctions_of(last))
         n_features = formula.columns.n_features
         sources, by_column = sources_by_column(transformers), {}
         if feature_groups is not None:
@@ -133,6 +138,43 @@ class UserColumns:
         for feature, value in term:
             literals.setdefault(int(self.owners[feature]), []).append((feature, value))
         return dict(sorted(literals.items()))
+
+
+def changeable_columns(model, encoder=None):
+    """Read the columns of any fitted model that an encoder, its own or another, reads.
+
+    Returns
+    -------
+    columns : UserColumns
+        Its formula has no terms if the model is none, or an encoder is given.
+    is_formula : bool
+    """
+    whole = model if encoder is None else make_pipeline(encoder, "passthrough")
+    transformers, last, names = split_pipeline(whole)
+    if transformers is not None and sources_by_column(transformers) is None:
+        raise ValueError(
+            "Changes are searched in the columns before a BooleanEncoder, or a "
+            "ColumnTransformer that gives each column to one encoder or passes it, or "
+            "in the features of a model of bits. Make a pipeline of these and the "
+            "model, or give encoder, for example BooleanEncoder().fit(X_train), whose "
+            "levels and intervals are then the legal values."
+        )
+    formula = conjunctions_of(last) if encoder is None else None
+    if formula is not None:
+        return UserColumns.of(whole, formula=formula), True
+    if transformers is not None:
+        features = Columns(len(names), names)
+    elif hasattr(last, "binarize") or isinstance(last, Pool):
+        binarize = getattr(last, "binarize", None)
+        features = Columns.of(last, binarize if isinstance(binarize, Real) else None)
+    else:
+        raise ValueError(
+            f"What the columns of this {type(last).__name__} may change to is unknown. "
+            "Give encoder, for example BooleanEncoder().fit(X_train): its levels and "
+            "intervals are then the legal values."
+        )
+    no_terms = WeightedSum(features, (), np.zeros((1, 0)), np.zeros(1))
+    return UserColumns.of(whole, formula=no_terms), False
 
 
 def sources_by_column(transformers):

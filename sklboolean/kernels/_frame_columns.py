@@ -198,8 +198,15 @@ def distinct_patterns(bits, label):
         keys, codes = np.unique(bits @ powers, return_inverse=True)
         patterns = (keys[:, None] & powers) > 0
     else:
-        patterns, codes = np.unique(bits, axis=0, return_inverse=True)
-        patterns = patterns.astype(bool)
+        codes = 0
+        for start in range(0, n_features, INTEGER_BITS):
+            part = bits[:, start : start + INTEGER_BITS]
+            # The first feature decides first, as np.unique of rows would sort.
+            keys = part @ 2 ** np.arange(part.shape[1], dtype=np.int64)[::-1]
+            numbers = np.unique(keys, return_inverse=True)[1]
+            keys = codes * len(bits) + numbers
+            _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
+        patterns = bits[first] > 0
     if len(patterns) > MOST_LEVELS:
         raise ValueError(
             f"Column {label!r} of {n_features} features has {len(patterns)} levels in "

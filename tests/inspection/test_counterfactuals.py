@@ -16,12 +16,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes, load_wine
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklboolean import (
     AveragedPerceptron,
     BooleanEncoder,
+    BooleanGaussianProcessClassifier,
     BooleanStump,
     BoostByMajority,
     ConjunctionLogisticRegression,
@@ -31,12 +35,14 @@ from sklboolean import (
 )
 from sklboolean._core.formula import Columns, FirstRule, WeightedSum
 from sklboolean.inspection import (
-    _counterfactuals,
+    _formula_changes,
     _least_changes,
+    _ordered_changes,
     counterfactuals,
     robustness,
 )
 from sklboolean.inspection._legal_states import sums_for
+from sklboolean.inspection._ordered_changes import cheapest_changes
 from sklboolean.rules import extract_dnf
 
 FLAT = {"a": 0.5, "b": 2.25, "c": 1.75}  # costs of levels
@@ -55,8 +61,9 @@ def legal_values(encoder, column, old):
     if kind == "boolean":
         return [(value, 0.0) for value in (0.0, 1.0) if value != old]
     place, found = interval_of(old, thresholds), []
-    last = thresholds[-1] + 1 if len(thresholds) else 0.0
-    for k, value in enumerate([*thresholds, last]):
+    numbers = encoder._formula()[column].representatives
+    assert len(numbers) == len(thresholds) + 1
+    for k, value in enumerate(numbers.tolist()):
         assert interval_of(value, thresholds) == k
         share = 0 if place is None else abs(k - place) / max(1, len(thresholds))
         if k != place:
@@ -64,7 +71,7 @@ def legal_values(encoder, column, old):
     return found
 
 
-def every_change(encoder, row, costs, immutable, directions):
+def every_change(encoder, row, costs, immutable, directions, max_changes=None):
     """Yield changed rows, with the columns that were changed and the cost."""
     options = []
     for j, (name, old) in enumerate(row.items()):
@@ -84,6 +91,8 @@ def every_change(encoder, row, costs, immutable, directions):
         options.append(choices)
     for choice in product(*options):
         changed = np.array([cost > 0 for _, cost in choice])
+        if max_changes is not None and changed.sum() > max_changes:
+            continue
         yield [value for value, _ in choice], changed, sum(cost for _, cost in choice)
 
 
@@ -92,18 +101,20 @@ def check_by_trying(
 ):
     """Compare with the cheapest of all changes; return the answers.
 
-    The encoder ``known`` has the legal values; None: the one of the pipeline.
+    The encoder ``known`` has the legal values; None: the one of the pipeline. Without
+    an encoder the model takes the columns as they are.
     """
+    pipeline = model if encoder is None else make_pipeline(encoder, model)
+    own = None if encoder else known
     known = known or encoder
-    pipeline = make_pipeline(encoder, model)
-    found = counterfactuals(pipeline, X, target, n=2, **options)
+    found = counterfactuals(pipeline, X, target, n=2, encoder=own, **options)
     assert found.is_proved.all()
     predictions = pipeline.predict(X)
     for sample in range(len(X)):
         row = dict(zip(X.columns, X.to_numpy(object)[sample], strict=True))
         rows, changed, costs = zip(*every_change(known, row, **options), strict=True)
         rows = pd.DataFrame(list(rows), columns=X.columns).astype(frame.dtypes)
-        labels = model.predict(encoder.transform(rows))
+        labels = pipeline.predict(rows)
         wanted = np.array([is_wanted(label, predictions[sample]) for label in labels])
         changed, costs = np.array(changed), np.where(wanted, costs, np.inf)
         answers = np.flatnonzero(found.samples == sample)
@@ -145,9 +156,43 @@ def test_changes_are_the_cheapest_of_all(seed):
             options["immutable"].append(name)
         if kind != "category" and rng.random() < 0.2:
             options["directions"][name] = str(rng.choice(["up", "down"]))
-    check_by_trying(
-        encoder, model, frame, frame[:2], lambda new, old: new != old, options
+    if rng.random() < 0.3:
+        options["max_changes"] = int(rng.integers(1, 4))
+    # By the formula, and as if it were any other model.
+    for most_cells in (_formula_changes.MOST_CELLS, -1):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_formula_changes, "MOST_CELLS", most_cells)
+            patch.setattr(_ordered_changes, "FIRST_SETS", 20)
+            patch.setattr(_ordered_changes, "MOST_AT_ONCE", 60)
+            check_by_trying(
+                encoder, model, frame, frame[:2], lambda new, old: new != old, options
+            )
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_sets_of_changes_come_in_the_order_of_their_costs(seed):
+    rng = np.random.default_rng(seed)
+    costs = [rng.integers(1, 5, rng.integers(0, 4)) / 2 for _ in range(4)]
+    costs = [np.where(rng.random(len(c)) < 0.2, np.inf, c) for c in costs]
+
+    def total_of(choice):
+        return sum(c[k - 1] for c, k in zip(costs, choice, strict=True) if k)
+
+    expected = sorted(
+        total
+        for choice in product(*[range(len(c) + 1) for c in costs])
+        if np.isfinite(total := total_of(choice))
     )
+    totals, choices = cheapest_changes(costs, 1000)
+    assert totals.tolist() == expected
+    assert len(np.unique(choices, axis=0)) == len(expected)
+    for total, choice in zip(totals, choices, strict=True):
+        assert total_of(choice) == total
+    n_sets = int(rng.integers(1, len(expected) + 2))
+    some, some_choices = cheapest_changes(costs, n_sets)
+    assert some.tolist() == expected[:n_sets]
+    np.testing.assert_array_equal(some_choices, choices[:n_sets])
 
 
 @pytest.mark.filterwarnings("ignore:Column .* has the same value")
@@ -240,6 +285,7 @@ def test_sums_say_what_is_predicted(seed):
 
 WINE = load_wine(return_X_y=True, as_frame=True)
 WINE = WINE[0].iloc[:, [0, 6, 9, 12]], WINE[1].map({0: "a", 1: "b", 2: "c"})
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 TWO = WINE[0][WINE[1] != "c"], WINE[1][WINE[1] != "c"]
 
 
@@ -275,6 +321,76 @@ def test_changes_of_our_models(model, data):
         sizes = np.sum(changed, axis=1)
         expected.append(min(sizes[labels != labels[0]], default=np.inf))
     assert n_changes.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        (HistGradientBoostingClassifier(max_iter=9, min_samples_leaf=5), TWO),
+        (BooleanGaussianProcessClassifier(random_state=0), WINE),
+        (BoostByMajority(n_estimators=7, multi_class="ovo", random_state=0), WINE),
+        (BoostByMajority(TREE, n_estimators=3, random_state=0), TWO),
+    ],
+)
+def test_changes_of_any_model(model, data):
+    X, y = data
+    encoder = BooleanEncoder(n_bins=3)
+    model.fit(encoder.fit_transform(X), y)
+    options = {"costs": {"proline": 1.5}, "immutable": [], "directions": {}}
+    samples = X.iloc[[0, 80]]
+    found = check_by_trying(
+        encoder, model, X, samples, lambda new, old: new != old, options
+    )
+    pipeline = make_pipeline(encoder, model)
+    least = found.changed.sum(axis=1)[found.samples.searchsorted([0, 1])]
+    assert (robustness(pipeline, samples) <= least).all()
+
+
+def test_an_encoder_tells_the_legal_values_of_other_columns():
+    X, y = WINE
+    known = BooleanEncoder(n_bins=4).fit(X)
+    options = {"costs": {}, "immutable": ["alcohol"], "directions": {"proline": "up"}}
+    scaled = make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0))
+    for model in (DecisionTreeClassifier(random_state=0), scaled):
+        found = check_by_trying(
+            None, model.fit(X, y), X, X.iloc[[0, 80, 150]],
+            lambda new, _: new == "b", options, "b", known,
+        )  # fmt: skip
+        assert found.column_names == list(X.columns)
+        # An array of the same numbers.
+        bare = BooleanEncoder(n_bins=4).fit(X.to_numpy())
+        model.fit(X.to_numpy(), y)
+        again = counterfactuals(model, X.to_numpy()[[0, 80]], "b", encoder=bare)
+        assert (again.predictions == "b").all()
+    tree, target = DecisionTreeRegressor(random_state=0), X["proline"]
+    found = check_by_trying(
+        None, tree.fit(X, target), X, X.iloc[[0, 80]],
+        lambda new, _: new >= 700, options, (700, np.inf), known,
+    )  # fmt: skip
+    assert len(found.samples) >= 2
+
+
+def test_models_whose_legal_values_are_unknown():
+    X, y = WINE
+    tree, encoder = DecisionTreeClassifier().fit(X, y), BooleanEncoder().fit(X)
+    with pytest.raises(ValueError, match=r"DecisionTreeClassifier .* Give encoder"):
+        counterfactuals(tree, X.head(1))
+    with pytest.raises(ValueError, match="give encoder, for example BooleanEncoder"):
+        counterfactuals(tree, X.head(1), encoder=StandardScaler().fit(X))
+    with pytest.raises(ValueError, match="max_changes == 0"):
+        counterfactuals(tree, X.head(1), encoder=encoder, max_changes=0)
+    columns = ColumnTransformer([("all", BooleanEncoder(), list(X)[::-1])]).fit(X)
+    assert counterfactuals(tree, X.head(1), encoder=columns).is_proved.all()
+    turned = columns.fit(X[list(X)[::-1]])
+    with pytest.raises(ValueError, match="Fit it on the columns of the model"):
+        counterfactuals(tree, X.head(1), encoder=turned)
+    two = LinearRegression().fit(X, np.column_stack([X["proline"], X["alcohol"]]))
+    with pytest.raises(ValueError, match="predicts several outputs"):
+        counterfactuals(two, X.head(1), (0, 1), encoder=encoder)
+    tree.classes_ = np.array(["a", "b", "x"])  # predictions that are no classes
+    tree.predict = lambda X: np.full(len(X), "c")
+    with pytest.raises(ValueError, match=r"predicts \['c'\], which are not among"):
+        counterfactuals(tree, X.head(1), encoder=encoder)
 
 
 def test_target_of_several_classes():
@@ -385,6 +501,26 @@ def test_time_limit_is_told():
     assert ((proved >= 1) & np.isfinite(proved)).all()
 
 
+def test_bounds_say_how_far_the_order_has_come(monkeypatch):
+    monkeypatch.setattr(_formula_changes, "MOST_CELLS", -1)
+    # All of 12 features must change.
+    formula = WeightedSum(
+        Columns(12), [tuple((j, True) for j in range(12))], np.ones((1, 1)),
+        np.array([-0.5]), [0, 1], has_probabilities=False,
+    )  # fmt: skip
+    model, X = FormulaModel(formula), np.zeros((1, 12))
+    assert counterfactuals(model, X).costs == [12]
+    found = counterfactuals(model, X, max_changes=3)
+    assert found.is_proved.all()
+    assert len(found.samples) == 0
+    assert robustness(model, X, time_limit=0.0) == [3]  # 256 sets have at most 3
+    found = counterfactuals(model, X, time_limit=0.0)
+    assert found.bounds == [3]
+    assert found.to_text() == "sample 0: none was found in the time; it costs 3 or more"
+    monkeypatch.setattr(_ordered_changes, "MOST_CHOICES", 12 * 256)
+    assert counterfactuals(model, X, time_limit=None).bounds == [3]
+
+
 def test_wanted_prediction_needs_no_change():
     X, y = bits_and_labels()
     model = ConjunctionLogisticRegression(C=10.0, random_state=0).fit(X, y)
@@ -404,7 +540,7 @@ def test_wanted_prediction_needs_no_change():
     assert len(found.to_frame()) == 0
 
 
-def test_errors_name_the_argument(monkeypatch):
+def test_errors_name_the_argument():
     X, y = WINE
     model = make_pipeline(BooleanEncoder(n_bins=3), AveragedPerceptron(random_state=0))
     model.fit(X, y)
@@ -424,10 +560,6 @@ def test_errors_name_the_argument(monkeypatch):
         counterfactuals(model, X, time_limit=-1.0)
     with pytest.raises(ValueError, match="n == 0"):
         counterfactuals(model, X, n=0)
-    games = BoostByMajority(n_estimators=5, multi_class="ovo", random_state=0)
-    games = make_pipeline(BooleanEncoder(n_bins=3), games).fit(X, y)
-    with pytest.raises(ValueError, match="multi_class='ovr'"):
-        counterfactuals(games, X.head(1))
     scaled = make_pipeline(StandardScaler(), AveragedPerceptron(random_state=0))
     with pytest.raises(ValueError, match="before a BooleanEncoder"):
         counterfactuals(scaled.fit(X, y), X)
@@ -435,14 +567,16 @@ def test_errors_name_the_argument(monkeypatch):
     huge = RuleClassifier(binarize=1e300, random_state=0).fit(X * 1e301, y)
     with pytest.raises(ValueError, match="Scale X to smaller numbers"):
         counterfactuals(huge, np.zeros((1, 8)))
+
+
+def test_rules_that_are_no_sum():
     labels = ["a", "b"] * 40
     rules = [((k, True),) for k in range(80)]
     formula = FirstRule(Columns(80), rules, labels, "a", ["a", "b"], np.ones((81, 2)))
-    with pytest.raises(ValueError, match="changes between labels too often"):
-        counterfactuals(FormulaModel(formula), np.eye(80)[:1])
-    monkeypatch.setattr(_counterfactuals, "MOST_CELLS", 100)
-    with pytest.raises(ValueError, match="too many for an exact search"):
-        counterfactuals(model, WINE[0])
+    assert sums_for(formula, "b") is None
+    found = counterfactuals(FormulaModel(formula), np.eye(80)[:1])
+    assert found.changed.sum() == 2  # not the first rule, but one for b
+    assert found.predictions == ["b"]
 
 
 def test_costs_of_any_size():

@@ -38,6 +38,7 @@ from sklboolean.kernels._frame_columns import (
     MOST_LEVELS,
     Frame,
     FrameColumns,
+    distinct_patterns,
     frame_groups,
 )
 from sklboolean.kernels._gaussian_posterior import ExactProcess, ProjectedProcess
@@ -521,6 +522,15 @@ def test_names_without_spaces_are_one_column_only_if_they_exclude_each_other():
     groups, labels = frame_groups(["p", "q", "p"], names, both)
     assert groups.tolist() == [0, 1, 0]
     assert labels == ["p", "a=2"]
+
+
+@pytest.mark.parametrize("n_features", [62, 63, 130])
+def test_levels_of_many_features_are_distinct_rows(n_features):
+    bits = np.random.default_rng(0).integers(0, 2, (5, n_features), dtype=np.uint8)
+    bits = bits[[0, 1, 0, 2, 3, 4, 2]]
+    patterns, codes = distinct_patterns(bits, "column")
+    np.testing.assert_array_equal(patterns[codes], bits)
+    assert len(patterns) == 5
 
 
 def test_a_column_of_too_many_levels_is_an_error():
