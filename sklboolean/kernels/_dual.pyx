@@ -7,9 +7,26 @@ sums of absolute terms; a decision within ``slack`` of them is left to the calle
 so is one within ``margin_slack`` of a margin, relative to it.
 """
 from libc.math cimport fabs
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport free, malloc
 
 from sklboolean._core._checks cimport require, require_below, sklb_all_below, sklb_all_below_64
+
+cdef extern from "conjunction_weights.h" nogil:
+    ctypedef struct sklb_weighted:
+        int64_t n_words, n_features
+        const int64_t *choose[4]
+        int64_t starts[4]
+        int longest, counts_same
+        double factors[4]
+    int SKLB_FIRST_WEIGHT
+    int64_t sklb_list_ones(const sklb_weighted *plan, const uint64_t *row, int64_t *ones)
+    double sklb_weighted_score(const sklb_weighted *plan, const double *weights,
+                               const int64_t *ones, int64_t n)
+    void sklb_weighted_add(const sklb_weighted *plan, double *weights, const int64_t *ones,
+                           int64_t n, double coefficient)
+
+FIRST_WEIGHT = SKLB_FIRST_WEIGHT
 
 cdef enum Decision:
     PASS = 0
@@ -22,6 +39,86 @@ cdef inline double bound(const double[:, ::1] scores, Py_ssize_t k, Py_ssize_t j
                          Py_ssize_t n_scores, double slack) noexcept nogil:
     # Terms that underflow are below 2**-1022 each; 2**-950 covers any number of them.
     return slack * scores[n_scores + k, j] + 2.0 ** -950 if slack > 0 else 0.0
+
+
+cdef class WeightedRows:
+    """Samples whose sums of kernel rows are sums of weights over their conjunctions.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_scores, n_weights), float64
+        Read and written: ``FIRST_WEIGHT`` sums, then the weights by length.
+    choose : ndarray of shape (4, n_features + 1), int64
+        Binomial coefficients: ``choose[k, u]`` is C(u, k).
+    factors : sequence of 4 float
+        What the kernel multiplies the conjunctions of each length by.
+    counts_same : bool
+        Whether the kernel is one of equal features; then of one literal at most.
+    words : ndarray of shape (n_samples, n_words), uint64
+    """
+    cdef:
+        sklb_weighted plan
+        double[:, ::1] weights
+        const int64_t[:, ::1] choose
+        const uint64_t[:, ::1] words
+        int64_t *ones
+        int64_t n_ones
+
+    def __init__(self, double[:, ::1] weights, const int64_t[:, ::1] choose, factors,
+                 bint counts_same, const uint64_t[:, ::1] words):
+        cdef int64_t n = choose.shape[1] - 1, end = SKLB_FIRST_WEIGHT
+        cdef int k
+        require(n >= 1 and choose.shape[0] == 4, "the numbers of conjunctions do not fit")
+        self.plan.n_words, self.plan.n_features = words.shape[1], n
+        self.plan.counts_same = counts_same
+        for k in range(4):
+            self.plan.choose[k], self.plan.factors[k] = &choose[k, 0], factors[k]
+            if factors[k]:
+                self.plan.longest = k
+        for k in range(1, 4):
+            self.plan.starts[k] = end
+            end += choose[k, n] if k <= max(self.plan.longest, 1) else 0
+        require(weights.shape[1] == end, "the weights do not fit the conjunctions")
+        self.ones = <int64_t *> malloc(n * sizeof(int64_t))
+        if self.ones == NULL:
+            raise MemoryError
+        self.weights, self.choose, self.words = weights, choose, words
+
+    def __dealloc__(self):
+        free(self.ones)
+
+    cdef void read(self, Py_ssize_t j) noexcept nogil:
+        """Make sample j the one that `score` and `change` are about."""
+        self.n_ones = sklb_list_ones(&self.plan, &self.words[j, 0], self.ones)
+
+    cdef double score(self, Py_ssize_t k) noexcept nogil:
+        return sklb_weighted_score(&self.plan, &self.weights[k, 0], self.ones, self.n_ones)
+
+    cdef void change(self, Py_ssize_t k, double coefficient) noexcept nogil:
+        sklb_weighted_add(&self.plan, &self.weights[k, 0], self.ones, self.n_ones,
+                          coefficient)
+
+    def add(self, const double[:, ::1] coefficients):
+        """Add the samples with coefficients, of shape (n_scores, n_samples)."""
+        cdef Py_ssize_t j, k
+        require(coefficients.shape[0] == self.weights.shape[0]
+                and coefficients.shape[1] == self.words.shape[0], "the coefficients do not fit")
+        with nogil:
+            for j in range(self.words.shape[0]):
+                self.read(j)
+                for k in range(coefficients.shape[0]):
+                    self.change(k, coefficients[k, j])
+
+    def scores(self, double[:, ::1] scores):
+        """Write the sums for each sample, of shape (n_samples, n_scores)."""
+        cdef Py_ssize_t j, k
+        require(scores.shape[1] == self.weights.shape[0]
+                and scores.shape[0] == self.words.shape[0], "the scores do not fit")
+        with nogil:
+            for j in range(self.words.shape[0]):
+                self.read(j)
+                for k in range(scores.shape[1]):
+                    scores[j, k] = self.score(k)
 
 
 cdef class ScoredSamples:
@@ -109,11 +206,12 @@ cdef class ScoredSamples:
                 j = self.codes.shape[0]
         return j, <int> decision, rival
 
-    def run(self, const double[:, ::1] K, const int64_t[::1] weights,
+    def run(self, kernel, const int64_t[::1] sizes,
             int64_t[:, ::1] deltas, Py_ssize_t start, int forced, Py_ssize_t forced_rival):
         """Run the perceptron over the samples from ``start`` on.
 
-        ``K`` is their kernel matrix. ``forced`` is the decision for the sample
+        ``kernel`` is their kernel matrix, or the samples as `WeightedRows`, whose scores
+        are written when it is their turn. ``forced`` is the decision for the sample
         ``start`` when the caller took it (else -1). An update of hypothesis k on sample
         j adds to ``deltas[k, j]`` and to the scores. Returns (position, number of
         mistakes, number of updates); the position is before the end when that sample is
@@ -122,15 +220,28 @@ cdef class ScoredSamples:
         cdef:
             Py_ssize_t j, rival = 0, mistakes = 0, updates = 0
             Py_ssize_t stop = self.codes.shape[0]
-            int32_t code
+            Py_ssize_t k
             int decision
-        require(K.shape[0] >= stop and K.shape[1] <= self.scores.shape[1] and start >= 0
-                and weights.shape[0] >= stop and deltas.shape[0] >= self.n_scores
+            WeightedRows rows = kernel if isinstance(kernel, WeightedRows) else None
+            bint is_matrix = rows is None
+            const double[:, ::1] K = kernel if is_matrix else None
+        if is_matrix:
+            require(K.shape[0] >= stop and K.shape[1] <= self.scores.shape[1],
+                    "the kernel matrix does not fit the samples")
+        else:
+            require(rows.words.shape[0] >= stop
+                    and rows.weights.shape[0] == self.n_scores and self.slack == 0,
+                    "the weights do not fit the samples")
+        require(start >= 0 and sizes.shape[0] >= stop and deltas.shape[0] >= self.n_scores
                 and deltas.shape[1] >= stop
                 and 0 <= forced_rival < max(self.n_scores, <Py_ssize_t> 2),
-                "the kernel matrix does not fit the samples")
+                "the changes do not fit the samples")
         with nogil:
             for j in range(start, stop):
+                if not is_matrix:
+                    rows.read(j)
+                    for k in range(self.n_scores):
+                        self.scores[k, j] = rows.score(k)
                 if j == start and forced >= 0:
                     decision, rival = forced, forced_rival
                 else:
@@ -141,23 +252,26 @@ cdef class ScoredSamples:
                     break
                 mistakes += decision == MISTAKE
                 updates += 1
-                code = self.codes[j]
+                k = self.codes[j]
                 if self.n_scores == 1:
-                    self.add_row(K, 0, j, weights[j] if code else -weights[j], deltas)
+                    self.update(rows, K, 0, j, sizes[j] if k else -sizes[j], deltas)
                 else:
-                    self.add_row(K, code, j, weights[j], deltas)
-                    self.add_row(K, rival, j, -weights[j], deltas)
+                    self.update(rows, K, k, j, sizes[j], deltas)
+                    self.update(rows, K, rival, j, -sizes[j], deltas)
             else:
                 j = stop
         return j, mistakes, updates
 
-    cdef void add_row(self, const double[:, ::1] K, Py_ssize_t k, Py_ssize_t row,
-                      int64_t delta, int64_t[:, ::1] deltas) noexcept nogil:
+    cdef void update(self, WeightedRows rows, const double[:, ::1] K, Py_ssize_t k,
+                     Py_ssize_t row, int64_t delta, int64_t[:, ::1] deltas) noexcept nogil:
         cdef:
             Py_ssize_t j
             double coefficient = <double> delta
             double[:, ::1] scores = self.scores
         deltas[k, row] += delta
+        if rows is not None:
+            rows.change(k, coefficient)
+            return
         for j in range(K.shape[1]):
             scores[k, j] += coefficient * K[row, j]
         if self.slack > 0:

@@ -2,7 +2,8 @@
 
 # Scores of queries z, in steps:
 # 1. The support samples are laid out once, and the queries for each call (`_lay_out`).
-# 2. sums = coef @ K(support, z) in float64, of shape (n_scores, n_queries).
+# 2. sums = coef @ K(support, z) in float64, of shape (n_scores, n_queries): sums of
+# weights of conjunctions where these are few and quicker, else over pairs of samples.
 # 3. Where float64 does not hold all partial sums exactly, `rounding_slack` times the
 # sum of absolute terms bounds the error. Queries whose sign, or whose winner among
 # several classes, lies within the bound (`_rounded`) are scored again in Python
@@ -17,6 +18,8 @@ from math import frexp
 import numpy as np
 from scipy import sparse
 
+from sklboolean._core.bits import BitRows, as_words
+from sklboolean.kernels._conjunction_weights import ConjunctionWeights, n_conjunctions
 from sklboolean.kernels._count_table import float_of_exact, rounding_slack
 from sklboolean.kernels._dual import Hypotheses
 from sklboolean.kernels._evaluators import GramRows, make_evaluator
@@ -27,6 +30,7 @@ LARGEST_SCORE_EXPONENT = 1000
 CLEAR = 1024
 TINY = 2.0**-950  # covers terms that underflow, as in _dual.pyx
 PAIRS_AT_A_TIME = 2**22
+MOST_FEATURES = 4096  # of sparse samples that are packed whole to be scored by weights
 TOO_LONG = (
     "The integer coefficients are too large to stay exact: too many samples for these "
     "weights. Lower class_weight, sample_weight or max_iter, or use average=None."
@@ -121,6 +125,49 @@ class DualModel:
         layout, support = self._layouts[as_sparse]
         return support, support if table is state.table else layout(table)
 
+    @cached_property
+    def conjunction_weights(self):
+        """The support as weights of conjunctions, or None where it is compared."""
+        table = self.evaluator.table
+        if getattr(table, "newton", None) is None or table.count == "same":
+            return None
+        if self.state.config.n_features > MOST_FEATURES:
+            return None
+        support = self._rows_in_order(self.state.table)
+        if not ConjunctionWeights.suits(self.evaluator, support):
+            return None
+        return self._weights_of(support, self.weights)
+
+    def _weights_of(self, support, coefficients):
+        weights = ConjunctionWeights(self.evaluator, len(coefficients))
+        weights.add(support, coefficients)
+        return weights
+
+    @cached_property
+    def exact_weights(self):
+        """The same of parts of the coefficients, so small that all sums are exact.
+
+        Returns
+        -------
+        weights : ConjunctionWeights
+            Of the lowest binary digits of all scores, then of higher ones.
+        n_digits : int
+        """
+        table, n_support, n_digits = self.evaluator.table, self.coef.shape[1], 1
+        while table.is_exact_in_float64(n_support << n_digits + 1):
+            n_digits += 1
+        last = int(np.abs(self.coef).max(initial=0)).bit_length() // n_digits
+        parts = [self.coef >> k * n_digits for k in range(last + 1)]
+        # The last part has the sign.
+        parts = [part & (1 << n_digits) - 1 for part in parts[:-1]] + parts[-1:]
+        coefficients = np.concatenate(parts)
+        support = self._rows_in_order(self.state.table)
+        return self._weights_of(support, coefficients), n_digits
+
+    def _rows_in_order(self, table):
+        """Lay out samples in the order of the features: sums are the same for CSR."""
+        return BitRows.from_words(as_words(table), self.state.config.n_features)
+
     def norms(self, table):
         """Compute sqrt(K(x, x)) of each sample; 1 for 0."""
         _, queries = self._lay_out(table)
@@ -137,8 +184,12 @@ class DualModel:
         evaluator = self.evaluator.with_threads(n_jobs)
         if self.votes:
             return self._all_votes(evaluator, support, queries)
-        sums = np.zeros((len(self.weights), len(queries)))
-        evaluator.add_queries(support, self.weights, queries, sums, exact=self.is_exact)
+        if self.conjunction_weights is None:
+            sums, exact = np.zeros((len(self.weights), len(queries))), self.is_exact
+            evaluator.add_queries(support, self.weights, queries, sums, exact=exact)
+        else:
+            queries = self._rows_in_order(table)
+            sums = self.conjunction_weights.scores(queries, n_jobs)
         # Without exact arithmetic both exponents are 0.
         shift = evaluator.shift - self.score_exponent
         scores = np.ldexp(sums / self.state.resolution, shift).T
@@ -149,20 +200,38 @@ class DualModel:
 
     def _rounded(self, evaluator, support, queries, sums):
         """Find the samples whose sign or winner rounding might have changed."""
-        slack = rounding_slack(len(support))
+        slack = rounding_slack(self._n_terms(support, queries))
         # No sum of absolute terms is above this one, which is enough for most samples.
         mantissa, exponent = evaluator.table.largest
         largest = slack * np.ldexp(mantissa * self.total, exponent - evaluator.shift)
         near = np.flatnonzero(_unclear(sums, np.full(sums.shape, largest + TINY)))
-        if not len(near):
+        if not len(near) or self.conjunction_weights is not None:
             return near
         sizes = np.zeros((len(sums), len(near)))
         evaluator.add_queries(support, np.abs(self.weights), queries.take(near), sizes)
         return near[_unclear(sums[:, near], slack * sizes + TINY)]
 
+    def _n_terms(self, support, queries):
+        """Bound the numbers that are added up for a score."""
+        if self.conjunction_weights is None:
+            return len(support)
+        most = int(queries.ones.max(initial=0))
+        return len(support) + n_conjunctions(self.evaluator.table, most)
+
+    def _exact_values(self, support, query):
+        """Compute the scores of one sample as integers."""
+        if self.conjunction_weights is None:
+            return self.evaluator.exact_scores(support, self.coef, query)
+        weights, n_digits = self.exact_weights
+        parts = weights.scores(query).reshape(-1, len(self.coef))
+        return [
+            sum(int(part) << k * n_digits for k, part in enumerate(of_score))
+            for of_score in parts.T
+        ]
+
     def _exact_scores(self, support, query):
         """Compute the scores of one sample with the exact sign and winner."""
-        values = self.evaluator.exact_scores(support, self.coef, query)
+        values = self._exact_values(support, query)
         scale = self.evaluator.table.scale + self.state.resolution.bit_length() - 1
         scale += self.score_exponent
         row = np.array([float_of_exact(value, scale) for value in values])

@@ -34,11 +34,13 @@ import numpy as np
 from sklboolean._core._popcount import PANEL
 from sklboolean._core.base import History
 from sklboolean._core.progress import SILENT
+from sklboolean.kernels._conjunction_weights import ConjunctionWeights
 from sklboolean.kernels._count_table import rounding_slack
 from sklboolean.kernels._dual import ScoredSamples
 
 RESOLUTION = 2**16
 BLOCK = 8 * PANEL
+WEIGHTED_BLOCK = 4096  # samples between two looks for an interrupt
 WINDOW = 64
 UPDATE, MISTAKE, UNDECIDED = 1, 2, 3
 
@@ -222,13 +224,17 @@ class DualRun:
             coef = np.concatenate([coef, np.abs(coef)])
         return coef.astype(np.float64)
 
-    def _decide_exactly(self, support, row, code):
-        """Take a decision that rounding might get wrong, from the rows ``support``."""
-        evaluator = self.evaluator
+    def _decide_exactly(self, row, code):
+        """Take a decision that rounding might get wrong."""
+        values, table = self._exact_scores(row), self.evaluator.table
+        own_value = self.evaluator.exact_diagonal(row)[0]
+        return self.rule.decide(values, table.scale, int(code), own_value)
+
+    def _exact_scores(self, row):
+        """Compute the scores of one sample, times ``2**table.scale``, as integers."""
+        support = np.flatnonzero(self.coef.any(axis=0))
         rows, coef = self.rows.take(support), self.coef[:, support]
-        values = evaluator.exact_scores(rows, coef, row)
-        own_value = evaluator.exact_diagonal(row)[0]
-        return self.rule.decide(values, evaluator.table.scale, int(code), own_value)
+        return self.evaluator.exact_scores(rows, coef, row)
 
     def _run_epoch(self, order, last):
         """Run the perceptron over all new samples, in the given order."""
@@ -244,7 +250,12 @@ class DualRun:
             first = position - position % PANEL
             block = slice(first, min(first + BLOCK, len(order)))
             block_rows = rows.take(block)
-            deltas = self._run_block(block_rows, order[block], scores, first, position)
+            K = self.evaluator.matrix(block_rows, self.evaluator.columns(block_rows))
+            own_scores = np.ascontiguousarray(scores[:, block])
+            deltas = self._run_block(
+                block_rows, order[block], K, own_scores, first, position - first
+            )
+            scores[:, block] = own_scores
             position = block.stop
             touched = np.flatnonzero(deltas.any(axis=0))
             # In the last epoch the samples before the block are finished.
@@ -263,18 +274,29 @@ class DualRun:
         data = scores, self.codes[numbers], self.margins[numbers]
         return ScoredSamples(self.rule, *data, self.slack, self.margin_slack)
 
-    def _run_block(self, part, numbers, scores, first, position):
-        """Run over a block; return the changes of its coefficients."""
-        here = slice(first, first + len(part))
-        K = self.evaluator.matrix(part, self.evaluator.columns(part))
-        own_scores = np.ascontiguousarray(scores[:, here])
-        scored, sizes = self._scored(own_scores, numbers), self.sizes[numbers]
+    def _run_block(self, part, numbers, kernel, scores, first, position=0):
+        """Run over a block; return the changes of its coefficients.
+
+        Parameters
+        ----------
+        part : laid-out samples of the block
+        numbers : ndarray of int
+            Those of its samples.
+        kernel : ndarray or WeightedRows
+            As `ScoredSamples.run` takes it.
+        scores : ndarray of shape (n_scores, block_size), float64
+            Of its samples; brought up to date.
+        first, position : int
+            Place of the block in the epoch, and in the block of the first sample to
+            look at.
+        """
+        scored, sizes = self._scored(scores, numbers), self.sizes[numbers]
         deltas = np.zeros((self.rule.n_scores, len(part)), dtype=np.int64)
         recorded = np.zeros_like(deltas)
-        position, forced, rival = position - first, -1, 0
+        forced, rival = -1, 0
         while True:
             position, mistakes, updates = scored.run(
-                K, sizes, deltas, position, forced, rival
+                kernel, sizes, deltas, position, forced, rival
             )
             self.history.mistakes[-1] += mistakes
             self.history.updates[-1] += updates
@@ -287,14 +309,47 @@ class DualRun:
             self.changes.append(np.stack([rows, hypotheses, changed, times]))
             recorded[:] = deltas
             if position == len(part):
-                break
+                return deltas
             forced, rival = self._decide_exactly(
-                np.flatnonzero(self.coef.any(axis=0)),
-                part.take(slice(position, position + 1)),
-                self.codes[numbers[position]],
+                part.take(slice(position, position + 1)), self.codes[numbers[position]]
             )
-        scores[:, here] = own_scores
-        return deltas
+
+
+class ConjunctionRun(DualRun):
+    """A training call of a kernel of short conjunctions, by one weight for each.
+
+    An update changes these weights, and not the scores of all other samples, which are
+    computed when it is their turn: the time grows with the samples, not with their
+    square. Sums are integers that float64 holds, so decisions are those of `DualRun`.
+    """
+
+    @classmethod
+    def is_exact(cls, evaluator, rows, total):
+        """Whether updates of a total size can be kept as weights of conjunctions.
+
+        Parts of a sum are at most four times what the largest kernel value makes.
+        """
+        is_sum = ConjunctionWeights.suits(evaluator, rows)
+        return is_sum and evaluator.table.is_exact_in_float64(4 * total)
+
+    def _prepare(self, max_iter):
+        """Add up the support samples of earlier calls."""
+        self.slack, n_old = 0.0, self.n_old
+        self.weights = ConjunctionWeights(self.evaluator, self.rule.n_scores)
+        self.weights.add(self.rows.take(slice(n_old)), self.coef[:, :n_old])
+        self.new_rows = self.rows.take(slice(n_old, None)) if n_old else self.rows
+
+    def _run_epoch(self, order, last):
+        """Run the perceptron over all new samples, in the given order."""
+        for first in range(0, len(order), WEIGHTED_BLOCK):
+            numbers = order[first : first + WEIGHTED_BLOCK]
+            rows = self.new_rows.take(numbers)
+            scores = np.empty((self.rule.n_scores, len(numbers)))
+            self._run_block(rows, numbers, self.weights.of(rows), scores, first)
+
+    def _exact_scores(self, row):
+        """Compute the scores of one sample as integers."""
+        return [int(score) for score in self.weights.scores(row)[:, 0]]
 
 
 class BudgetRun(DualRun):
@@ -346,7 +401,7 @@ class BudgetRun(DualRun):
             return None
         if decision == UNDECIDED:
             row = rows.take(slice(index, index + 1))
-            decision, rival = self._decide_exactly(members, row, codes[index])
+            decision, rival = self._decide_exactly(row, codes[index])
         if decision:
             self.history.mistakes[-1] += int(decision == MISTAKE)
             self.history.updates[-1] += 1

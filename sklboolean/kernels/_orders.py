@@ -23,16 +23,17 @@ from sklboolean._core.calibration import calibrated_loss
 from sklboolean._core.held_out import stratified_folds
 from sklboolean._core.parallel import in_threads
 from sklboolean._core.progress import SILENT
+from sklboolean.kernels._conjunction_weights import ConjunctionWeights
 from sklboolean.kernels._dual_model import kernel_norms
 from sklboolean.kernels._dual_state import DualState
 from sklboolean.kernels._dual_training import (
     BudgetRun,
+    ConjunctionRun,
     DualRun,
     PerceptronTask,
     UpdateRule,
 )
 from sklboolean.kernels._evaluators import GramRows, make_evaluator
-from sklboolean.kernels._feature_run import FeatureRun, FeatureWeights
 
 # Numbers of passes among which early stopping chooses, besides the largest.
 PASSES = (1, 3)
@@ -163,8 +164,10 @@ class Orders:
         rng = np.random.RandomState((self.seed + order) % 2**32)
         if self.max_support is not None:
             run = BudgetRun(evaluator, self.rule, task, self.max_support, rng)
-        elif FeatureRun.is_exact(evaluator, task.rows, task.largest_total(max_iter)):
-            run = FeatureRun(evaluator, self.rule, task)
+        elif ConjunctionRun.is_exact(
+            evaluator, task.rows, task.largest_total(max_iter)
+        ):
+            run = ConjunctionRun(evaluator, self.rule, task)
         else:
             run = DualRun(evaluator, self.rule, task)
         run.train(max_iter, rng if self.shuffle else None, progress)
@@ -242,13 +245,13 @@ class Orders:
         summed = (n_means * coef - time_sums).astype(np.float64)
         used = np.flatnonzero(summed.any(axis=0))
         support, queries = rows.take(train_index[used]), rows.take(test_index)
-        if FeatureWeights.suits(evaluator, rows):
-            sums = FeatureWeights(evaluator, rows, len(summed))
-            sums.add(support, summed[:, used])
-            scores = sums.scores(queries)
+        coefficients = np.ascontiguousarray(summed[:, used])
+        if ConjunctionWeights.suits(evaluator, rows):
+            weights = ConjunctionWeights(evaluator, len(summed))
+            weights.add(support, coefficients)
+            scores = weights.scores(queries)
         else:
             scores = np.zeros((len(summed), len(test_index)))
-            coefficients = np.ascontiguousarray(summed[:, used])
             evaluator.add_queries(support, coefficients, queries, scores)
         scale = self.state.resolution
         if self.state.config.normalize:
