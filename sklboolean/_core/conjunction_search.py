@@ -59,7 +59,7 @@ from sklboolean._core.parameters import (
     check_n_jobs,
     check_real,
 )
-from sklboolean._core.search_task import SearchTask
+from sklboolean._core.search_task import SearchLimits, SearchPart, SearchTask
 
 # The largest list of conjunctions that is written out.
 MAX_LISTED = 2**26
@@ -220,40 +220,6 @@ class Outcome(NamedTuple):
     bound: float
     is_complete: bool
     work: float
-
-
-class SearchPart(NamedTuple):
-    """The conjunctions that one compiled search grows.
-
-    Attributes
-    ----------
-    width : int
-        Number of conjunctions of each length that are extended. 0: an exact search.
-    branch, n_branches : int
-        Only the first literals ``branch``, ``branch + n_branches``, ... of those that
-        may be grown.
-    """
-
-    width: int = 0
-    branch: int = 0
-    n_branches: int = 1
-
-
-class SearchLimits(NamedTuple):
-    """What ends a search early.
-
-    Attributes
-    ----------
-    width : int or None
-        Number of conjunctions of each length that are extended.
-    until : float or None
-        Time, on the clock of ``time()``.
-    max_work : float
-    """
-
-    width: int | None
-    until: float | None
-    max_work: float
 
 
 class SignLayout:

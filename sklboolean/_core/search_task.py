@@ -1,7 +1,8 @@
-"""What a search for conjunctions looks for."""
+"""What a search for conjunctions looks for, where, and what ends it."""
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,3 +58,37 @@ class SearchTask:
     def block(self):
         """Number of conjunctions that are held in memory at a time."""
         return 2**60 if self.growing else BLOCK
+
+
+class SearchPart(NamedTuple):
+    """The conjunctions that one compiled search grows.
+
+    Attributes
+    ----------
+    width : int
+        Number of conjunctions of each length that are extended. 0: an exact search.
+    branch, n_branches : int
+        Only the first literals ``branch``, ``branch + n_branches``, ... of those that
+        may be grown.
+    """
+
+    width: int = 0
+    branch: int = 0
+    n_branches: int = 1
+
+
+class SearchLimits(NamedTuple):
+    """What ends a search early.
+
+    Attributes
+    ----------
+    width : int or None
+        Number of conjunctions of each length that are extended.
+    until : float or None
+        Time, on the clock of ``time()``.
+    max_work : float
+    """
+
+    width: int | None
+    until: float | None
+    max_work: float
