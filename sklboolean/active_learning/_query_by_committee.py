@@ -190,6 +190,11 @@ class QueryByCommittee(
     --------
     sklboolean.active_learning : Measures of disagreement, and version spaces.
 
+    Notes
+    -----
+    :doc:`/experiments/query_by_committee` computes the paper's results again, and
+    :doc:`/experiments/exact_calls` has the parameters of its algorithm.
+
     References
     ----------
     Freund. "Data Filtering and Distribution Modeling Algorithms for Machine Learning".

@@ -224,6 +224,11 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
     OnlineBoostByMajority : For streams, with weak learners that have ``partial_fit``.
     sklboolean.theory.min_rounds : Number of rounds for an edge and an error.
 
+    Notes
+    -----
+    :doc:`/experiments/majority_game` computes the paper's results again, and
+    :doc:`/experiments/exact_calls` has the parameters of its algorithm.
+
     References
     ----------
     Freund. "Data Filtering and Distribution Modeling Algorithms for Machine Learning".

@@ -130,6 +130,9 @@ class ConjunctionClassifier(ExportMixin, DecisionClassifierMixin, ConceptClassif
     A sample of weight 0 is left out. Other sample weights matter only for the
     probabilities: every sample contradicts literals.
 
+    :doc:`/experiments/mistake_bounds` computes the paper's results again, and
+    :doc:`/experiments/exact_calls` has the parameters of its algorithm.
+
     References
     ----------
     Valiant. "A Theory of the Learnable". Communications of the ACM 27(11), 1984.

@@ -174,6 +174,9 @@ callables, default="conjunctions"
     Sample weights are integers: a mistake on a sample of weight w counts as w mistakes
     of a hypothesis, and as one of the vote.
 
+    :doc:`/experiments/mistake_bounds` computes the paper's results again, and
+    :doc:`/experiments/exact_calls` has the parameters of its algorithm.
+
     References
     ----------
     Littlestone. "Learning Quickly When Irrelevant Attributes Abound". Machine

@@ -152,6 +152,9 @@ default="lbfgs"
     Threads are those of ``joblib.parallel_config(n_jobs=2)``, for example. No result
     depends on their number.
 
+    :doc:`/experiments/combination_machine` computes the paper's results again, and
+    :doc:`/experiments/exact_calls` has the parameters of its algorithm.
+
     References
     ----------
     Freund. "Data Filtering and Distribution Modeling Algorithms for Machine Learning".

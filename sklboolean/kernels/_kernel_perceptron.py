@@ -172,6 +172,9 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
     of scores is one of exact integers, for any number of features, computer and
     ``n_jobs``.
 
+    :doc:`/experiments/boolean_kernels` computes the paper's results again, and
+    :doc:`/experiments/exact_calls` has the parameters of its algorithm.
+
     References
     ----------
     Khardon, Roth, Servedio. "Efficiency versus Convergence of Boolean Kernels for

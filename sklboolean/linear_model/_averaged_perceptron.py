@@ -100,6 +100,11 @@ class AveragedPerceptron(BaseOnlineLinear):
     is not. In ``fit_partitions`` each partition uses the mean of its own samples in the
     first epoch, and the mean over all samples from then on.
 
+    A score of 0 counts as positive.
+
+    :doc:`/experiments/mistake_bounds` computes the paper's results again, and
+    :doc:`/experiments/exact_calls` has the parameters of its algorithm.
+
     References
     ----------
     Freund, Schapire. "Large Margin Classification Using the Perceptron Algorithm".

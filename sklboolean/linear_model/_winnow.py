@@ -41,10 +41,10 @@ class Winnow(BaseOnlineLinear):
         second of a pair. ``(2, 0)`` sets weights to 0 (Winnow 1), which fails with
         noisy labels.
     threshold : float, "auto" or None, default="auto"
-        Score above which a sample is positive. "auto": the number of features (counted
-        with their negations for "complement"); when balanced, a threshold that is
-        learned by a constant feature. A number is where that one starts. None: always
-        0.
+        A sample is positive if its score reaches this. "auto": the number of features
+        (counted with their negations for "complement"); when balanced, a threshold
+        that is learned by a constant feature. A number is where that one starts. None:
+        always 0.
     margin : float or pair of floats, default=1.0
         Update also when a sample is classified correctly with a score below the margin
         (thick separator). A pair gives the margins of positive and negative samples.
@@ -120,6 +120,9 @@ class Winnow(BaseOnlineLinear):
     A sample weight is an exponent of the factors in updates with the sample. Weight 2
     is not the same as two copies: after the first update the second copy may be
     classified correctly.
+
+    :doc:`/experiments/mistake_bounds` computes the paper's results again, and
+    :doc:`/experiments/exact_calls` has the parameters of its algorithm.
 
     References
     ----------
