@@ -12,6 +12,7 @@ a feature of its own.
 
 import re
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from functools import cached_property
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 DATE = r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d(?:\.\d+)?)?"
 BOUND = re.compile(rf"(.*?\S)\s*(<=|>)\s*({DATE}|{NUMBER})", re.DOTALL)
 STATE = re.compile(r"(.+) is (missing|rare)", re.DOTALL)
+INTERVAL = re.compile(rf"({DATE}|{NUMBER}) < (.+) <= ({DATE}|{NUMBER})", re.DOTALL)
 OPPOSITE = {"<=": ">", ">": "<="}
 MISSING = ("is", "missing")
 
@@ -157,6 +159,62 @@ class FeatureNames:
             elif column in bounds:  # written where the first literal of the column is
                 words += _bounds_words(column, bounds.pop(column))
         return words
+
+    def literals(self, text):
+        """Read the literals of a conjunction that was written by `words`.
+
+        Parameters
+        ----------
+        text : str
+            The words, in any order, joined by "and". "True" is the empty conjunction.
+
+        Returns
+        -------
+        literals : tuple of (int, bool)
+
+        Raises
+        ------
+        ValueError
+            For a condition that no feature has. The message names the nearest ones.
+        """
+        literals, parts = set(), [] if text == "True" else text.split(" and ")
+        while parts:
+            # A level may hold "and": the longest text that is known is one condition.
+            for n_parts in range(len(parts), 0, -1):
+                found = self._read(" and ".join(parts[:n_parts]))
+                if found is not None:
+                    break
+            else:
+                near = get_close_matches(parts[0], self._literals_by_word)
+                hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+                raise ValueError(f"The model has no condition {parts[0]!r}.{hint}")
+            literals.update(found)
+            parts = parts[n_parts:]
+        return tuple(sorted(literals))
+
+    def _read(self, word):
+        """Read one of the words of a conjunction; None if it is unknown."""
+        if match := INTERVAL.fullmatch(word):
+            low, column, high = match.groups()
+            bounds = self._read(f"{column} > {low}"), self._read(f"{column} <= {high}")
+            return None if None in bounds else bounds[0] + bounds[1]
+        return self._literals_by_word.get(word)
+
+    @cached_property
+    def _literals_by_word(self):
+        """The literals of each condition, and of its negation."""
+        conditions = [self.condition(feature) for feature in range(len(self.names))]
+        missing = {c.column: j for j, c in enumerate(conditions) if c[1:] == MISSING}
+        known, negated = {}, {}
+        for feature, (column, relation, value) in enumerate(conditions):
+            known[str(self.names[feature])] = ((feature, True),)
+            negated[f"not {self.names[feature]}"] = ((feature, False),)
+            if relation in OPPOSITE:
+                has_value = [(missing[column], False)] if column in missing else []
+                other_side = ((feature, False), *has_value)
+                negated[f"{column} {relation} {value}"] = ((feature, True),)
+                negated[f"{column} {OPPOSITE[relation]} {value}"] = other_side
+        return negated | known
 
     def _known_columns(self, parsed):
         """Find the columns with bounds of which the literals exclude missing values."""

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklboolean._core.feature_names import FeatureNames, split_pipeline
 from sklboolean._core.formula import FirstRule, WeightedSum
-from sklboolean._core.formulas import python_value
+from sklboolean._core.formulas import conjunction_text, python_value
 from sklboolean._core.parameters import check_integer
 from sklboolean.inspection._formulas import (
     as_bits,
@@ -50,7 +50,8 @@ def model_page(
     computes the probability in the browser and lists what holds, finds the cheapest
     change of one or two columns that turns the prediction, and shows what each column
     adds to the score: its Shapley value against all samples of X, unless rules overlap
-    very much. A scorecard is added up. The page states what is proved about the model.
+    very much. A scorecard is added up. A chosen rule has the call that leaves it out,
+    such as ``with_rules``, to copy. The page states what is proved about the model.
     The file needs no network and no server. It contains the values of up to
     ``max_samples`` samples: take care with confidential data.
 
@@ -144,7 +145,7 @@ def model_page(
         "proof": list(formula.proof),
         "n_columns": len(user_columns.names),
         **_formula_fields(formula, used),
-        "rows": _rows(formula, formula.satisfied(bits), np.asarray(y), names),
+        "rows": _rows(user_columns, bits, np.asarray(y), names),
         "shapley": _shapley_fields(user_columns, bits, owners),
         **samples,
     }
@@ -321,8 +322,32 @@ def _fill_page(data):
     return before + escape(data["title"]) + between + text + after
 
 
-def _rows(formula, satisfied, y, names):
+def _edit_calls(model, formula):
+    """Write what leaves out each term, for a method of the model; "" for none."""
+    names = formula.columns.names
+    texts = [repr(conjunction_text(term, names)) for term in formula.terms]
+    if hasattr(model, "without"):
+        return [f"without([{text}]" for text in texts]
+    if hasattr(model, "with_points"):
+        return [f"with_points({{{text}: 0}}" for text in texts]
+    if not hasattr(model, "with_rules"):
+        return [""] * len(texts)
+    rules, calls = [set(literals) for literals in formula.of_labels.terms], []
+    for term in formula.terms:
+        # A term is a grade, which has the literals of its rule.
+        of_rule = [k for k, literals in enumerate(rules) if literals <= set(term)][:1]
+        others = [k for k in range(len(rules)) if k not in of_rule]
+        calls.append(f"with_rules({others}" if of_rule else "")
+    return calls
+
+
+def _rows(columns, bits, y, names):
     """Describe each rule, or each weight of each output."""
+    formula = columns.formula
+    satisfied, calls = formula.satisfied(bits), _edit_calls(columns.model, formula)
+    model, data = "model", "X"
+    if columns.transformers is not None:
+        model, data = "model[-1]", "model[:-1].transform(X)"
     texts = [" and ".join(names.words(term)) or "always" for term in formula.terms]
     coverage, rows = satisfied.sum(axis=0).tolist(), []
     for term, output, weight, label, hits in _row_values(formula, y):
@@ -338,6 +363,7 @@ def _rows(formula, satisfied, y, names):
                 "label": label,
                 "coverage": coverage[term],
                 "precision": precision,
+                "edit": calls[term] and f"{model}.{calls[term]}, {data}, y)",
             }
         )
     return rows

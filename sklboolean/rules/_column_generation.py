@@ -31,7 +31,12 @@ from itertools import chain, combinations
 import numpy as np
 from scipy.special import entr, xlog1py
 
-from sklboolean._core.bits import as_words, pack_dense, transpose_words
+from sklboolean._core.bits import (
+    as_words,
+    pack_dense,
+    transpose_words,
+    unpack_words,
+)
 from sklboolean._core.conjunction_search import ConjunctionSearch, satisfied_by
 from sklboolean._core.conjunction_table import ones_of
 from sklboolean.rules._bit_columns import add_columns, add_scores, fill_covers
@@ -344,6 +349,25 @@ class ColumnGeneration:
         last_work = self.work + PROOF * max_work
         is_proved = self._generate(problem, C, tol, None, exact, last_work, watch)
         return is_proved or is_complete
+
+    def minimize_present(self, C, tol):
+        """Minimize over the present conjunctions, with the bound for sums of these."""
+        problem = self.problem(C)
+        # A tenth: the gap grows with the excess of residual sums over their prices.
+        self._solve(problem, 0.1 * tol, np.inf, None, balances=True)
+        weights = problem.weights[: self.n_samples]
+        residuals = weights * (self.targets - problem.means[:, : self.n_samples])
+        covers = (unpack_words(c[None], self.n_samples)[0] for c in self.columns[1:])
+        sums = np.array([residuals @ cover for cover in covers]).reshape(
+            -1, len(self.targets)
+        )
+        # Where the sign of a weight is given, only a sum of this sign lowers the loss.
+        signs = self.signs[1:, None]
+        sums = np.where(signs, signs * sums, np.abs(sums))
+        ratios = sums / self.prices[1:, None]
+        mass = np.abs(residuals).sum()
+        largest = ratios.max(initial=1.0) + ROUNDING * mass
+        self.least = self._dual(problem, largest)
 
     def problem(self, C):
         """Make the problem of fitting to the columns."""

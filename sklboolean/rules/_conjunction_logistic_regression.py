@@ -128,6 +128,9 @@ class ConjunctionLogisticRegression(
         to ``max_literals`` literals, by duality.
     is_optimal_ : bool
         Whether the gap is at most ``tol`` times the objective.
+    edit_losses_ : tuple of (float, float) or None
+        Mean log-loss on the samples of the last edit, before and after it: see
+        ``without``. None for a model that was not edited.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -223,21 +226,25 @@ class ConjunctionLogisticRegression(
         y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             self._check_params()
-            most = self._most_conjunctions(X, y)
             progress = Progress(self, "part", None, X, y)
-            samples, y = validate_boolean(self, X, y)
-            self.classes_, codes = encode_classes(y)
-            y, n_classes = None, len(self.classes_)  # the labels take memory
-            weights = labelled_weights(
-                sample_weight, codes, self.classes_, self.class_weight
-            )
-            codes = codes.astype(np.min_scalar_type(-n_classes))
-            samples = TrainingSamples(
-                as_words(samples), weights, _targets(codes, n_classes), codes,
-                _loss(n_classes), most,
-            )  # fmt: skip
+            samples, _ = self._training_samples(X, y, sample_weight)
             self._fit(samples, self._values_of_C(CLASSIFICATION_CS), progress)
         return self
+
+    def _training_samples(self, X, y, sample_weight, *, reset=True):
+        most = self._most_conjunctions(X, y)
+        samples, y = validate_boolean(self, X, y, reset=reset)
+        classes = None if reset else self.classes_
+        self.classes_, codes = encode_classes(y, classes)
+        y, n_classes = None, len(self.classes_)  # the labels take memory
+        weights = labelled_weights(
+            sample_weight, codes, self.classes_, self.class_weight
+        )
+        codes = codes.astype(np.min_scalar_type(-n_classes))
+        return TrainingSamples(
+            as_words(samples), weights, _targets(codes, n_classes), codes,
+            _loss(n_classes), most,
+        ), None  # fmt: skip
 
     @staticmethod
     def _held_out_loss(scores, targets):

@@ -1,6 +1,7 @@
 """Base class of the models that add up weighted conjunctions."""
 
 import warnings
+from copy import copy
 from functools import partial
 from numbers import Integral, Real
 
@@ -11,7 +12,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.bits import as_words
+from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.deprecation import NEXT, Gone, old_attribute, renamed
 from sklboolean._core.directions import directions_of
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
@@ -27,6 +28,7 @@ from sklboolean.rules._column_generation import (
     ConjunctionSpace,
     ConjunctionSum,
 )
+from sklboolean.rules._edits import EditedMixin
 from sklboolean.rules._exports import RulesMixin
 from sklboolean.rules._held_out_path import PATH_TOL, fit_path
 from sklboolean.rules._rules import Rule, bound_text, names_of, numbers_of
@@ -64,11 +66,15 @@ OLD_PARAMETERS = {
 }
 
 
-class ConjunctionModel(CallbackSupportMixin, RulesMixin, VersionedEstimator):
+class ConjunctionModel(
+    CallbackSupportMixin, EditedMixin, RulesMixin, VersionedEstimator
+):
     """Fitting over all conjunctions, choosing C, and reading the result.
 
     A subclass defines ``_held_out_loss(scores, targets)``, the losses of samples,
-    and ``_labels()``, the class of each output or None.
+    ``_labels()``, the class of each output or None, and
+    ``_training_samples(X, y, sample_weight, reset)``, which checks data and returns
+    `TrainingSamples` and the arguments of ``_set_units`` or None.
     """
 
     def __sklearn_tags__(self):
@@ -118,6 +124,63 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, VersionedEstimator):
             )
         return np.unique(Cs) * unit
 
+    def without(self, conjunctions, X, y=None, sample_weight=None):
+        """Leave out some conjunctions, and fit the weights of the others again.
+
+        Parameters
+        ----------
+        conjunctions : str, int, or sequence of them
+            Those to leave out: texts as in ``to_text``, or numbers in
+            ``conjunctions_``.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
+            Samples, such as those of the training.
+        y : array-like of shape (n_samples,), default=None
+            Their labels or targets. None: those of a `BitTable`.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights, as for ``fit``.
+
+        Returns
+        -------
+        edited : estimator
+            A new model, fitted with ``C_`` to the conjunctions that are left. It has
+            ``edit_losses_``, the mean loss of this model and of the new one on the
+            samples: the log-loss of a classifier, the squared error of a regressor. Its
+            optimality gap is about sums of these conjunctions.
+
+        Raises
+        ------
+        ValueError
+            For unknown conjunctions and invalid data. This model stays as it is.
+        """
+        check_is_fitted(self)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
+        is_one = isinstance(conjunctions, str | Integral)
+        given = [conjunctions] if is_one else conjunctions
+        terms = self.conjunctions_
+        removed = [self._named_term(c, terms, may_be_new=False) for c in given]
+        edited = copy(self)
+        samples, units = edited._training_samples(X, y, sample_weight, reset=False)
+        edited._fit_kept(samples, [c for c in terms if c not in removed], units)
+        return self._compare(edited, X, y, sample_weight)
+
+    def _space(self):
+        return ConjunctionSpace(
+            self.n_features_in_, self.max_literals, self.monotone,
+            float(self.literal_cost), self._groups(), CONJUNCTION_COST,
+            directions_of(self),
+        )  # fmt: skip
+
+    def _fit_kept(self, samples, conjunctions, units):
+        """Fit the weights of some conjunctions, with the C of the last fit."""
+        C = self.C_ if units is None else self.C_ * units[0]
+        model = samples.generation(self._space(), self.n_jobs)
+        model.add(conjunctions)
+        model.minimize_present(C, self.tol)
+        self.scores_, self.held_out_scores_ = None, None
+        self._set_fitted_attributes(model, [model.solution()], np.array([C]))
+        if units is not None:
+            self._set_units(*units)
+
     def _fit(self, samples, Cs, progress, units=None):
         """Choose C, fit to all samples and set the fitted attributes.
 
@@ -129,11 +192,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, VersionedEstimator):
         units : tuple or None
             Arguments of ``_set_units``, which goes back to the units of y.
         """
-        space = ConjunctionSpace(
-            self.n_features_in_, self.max_literals, self.monotone,
-            float(self.literal_cost), self._groups(), CONJUNCTION_COST,
-            directions_of(self),
-        )  # fmt: skip
+        space = self._space()
         largest = float(Cs[-1]) * float(samples.weights.max())
         if largest > LARGEST_WEIGHT:
             raise ValueError(
@@ -143,6 +202,7 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, VersionedEstimator):
             )
         max_work = np.inf if self.work_limit is None else 1e9 * self.work_limit
         self.scores_, self.held_out_scores_, best, solutions = None, None, 0, []
+        self.edit_losses_ = None
         if len(Cs) > 1:
             best, solutions = self._choose_C(samples, space, Cs, max_work, progress)
         model = samples.generation(space, self.n_jobs)
@@ -359,10 +419,12 @@ class ConjunctionModel(CallbackSupportMixin, RulesMixin, VersionedEstimator):
 
     def _proof(self):
         least = bound_text(self.objective_ - self.optimality_gap_)
+        summands = f"allowed conjunctions of up to {self.max_literals} literals"
+        if self.edit_losses_ is not None:
+            summands = "these conjunctions, which were edited,"
         return (
             f"The objective is {self.objective_:.6g}. It is proved that no sum of "
-            f"allowed conjunctions of up to {self.max_literals} literals has one below "
-            f"{least}.",
+            f"{summands} has one below {least}.",
         )
 
     def _rules_html(self):

@@ -112,6 +112,9 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         to ``max_literals`` literals, by duality.
     is_optimal_ : bool
         Whether the gap is at most ``tol`` times the objective.
+    edit_losses_ : tuple of (float, float) or None
+        Mean squared error on the samples of the last edit, before and after it: see
+        ``without``. None for a model that was not edited.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -199,27 +202,30 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             self._check_params()
-            most = self._most_conjunctions(X, y)
             progress = Progress(self, "part", None, X, y)
-            bits, y = validate_boolean(self, X, y, y_numeric=True)
-            samples = as_words(bits)
-            weights = checked_weights(sample_weight, len(y))
-            y = np.asarray(y, dtype=np.float64)
-            # Targets of mean 0 and deviation 1: no overflow, and one grid for C. Powers
-            # of two do not round what y differs from a large mean by.
-            exponent = int(np.frexp(np.abs(y).max())[1])
-            y = np.ldexp(y, -exponent)
-            mean = np.average(y, weights=weights)
-            spread = np.sqrt(np.average((y - mean) ** 2, weights=weights))
-            targets = ((y - mean) / (spread or 1.0))[None, :]
-            strata = np.zeros(len(y), dtype=np.intp)
-            samples = TrainingSamples(
-                samples, weights, targets, strata, "squared", most
-            )
-            unit = float(np.ldexp(spread, exponent)) or 1.0
-            Cs = self._values_of_C(REGRESSION_CS, unit)
-            self._fit(samples, Cs, progress, (unit, float(np.ldexp(mean, exponent))))
+            samples, units = self._training_samples(X, y, sample_weight)
+            Cs = self._values_of_C(REGRESSION_CS, units[0])
+            self._fit(samples, Cs, progress, units)
         return self
+
+    def _training_samples(self, X, y, sample_weight, *, reset=True):
+        most = self._most_conjunctions(X, y)
+        bits, y = validate_boolean(self, X, y, reset=reset, y_numeric=True)
+        weights = checked_weights(sample_weight, len(y))
+        y = np.asarray(y, dtype=np.float64)
+        # Targets of mean 0 and deviation 1: no overflow, and one grid for C. Powers
+        # of two do not round what y differs from a large mean by.
+        exponent = int(np.frexp(np.abs(y).max())[1])
+        y = np.ldexp(y, -exponent)
+        mean = np.average(y, weights=weights)
+        spread = np.sqrt(np.average((y - mean) ** 2, weights=weights))
+        targets = ((y - mean) / (spread or 1.0))[None, :]
+        strata = np.zeros(len(y), dtype=np.intp)
+        samples = TrainingSamples(
+            as_words(bits), weights, targets, strata, "squared", most
+        )
+        unit = float(np.ldexp(spread, exponent)) or 1.0
+        return samples, (unit, float(np.ldexp(mean, exponent)))
 
     def _set_units(self, unit, mean):
         """Go back from standardized targets to those of y."""

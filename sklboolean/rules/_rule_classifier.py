@@ -1,5 +1,6 @@
 """RuleClassifier: a list of rules, found by searching for the gain of a rule."""
 
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, product
@@ -10,6 +11,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words, targets_of
@@ -23,6 +25,7 @@ from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import labelled_weights
 from sklboolean.kernels import BooleanSVC
+from sklboolean.rules._edits import EditedMixin
 from sklboolean.rules._first_rule import FirstRuleMixin
 from sklboolean.rules._gain_search import (
     CHOICE_WIDTH,
@@ -77,7 +80,9 @@ GAINS_OF_SETTING = attrgetter("uses_model", "order", "penalty")
         False, "Fit an OptimalRuleSet: its bound_ holds for the cost of any rules."
     ),
 )
-class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, VersionedEstimator):
+class RuleClassifier(
+    CallbackSupportMixin, EditedMixin, FirstRuleMixin, VersionedEstimator
+):
     """Classify with a short list of readable rules.
 
     The first rule that a sample satisfies decides; a default class decides if there is
@@ -170,6 +175,9 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, VersionedEstimator):
     probabilities_ : ndarray of shape (n_grades + 1, n_classes), dtype float64
         Probability of each class for each grade; the last line is for samples that
         satisfy no grade.
+    edit_losses_ : tuple of (float, float) or None
+        Mean log-loss on the samples of the last edit, before and after it: see
+        ``with_rules``. None for a model that was not edited.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -247,19 +255,8 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, VersionedEstimator):
         with restore_on_error(self):
             params = self._check_params()
             progress = Progress(self, "part", None, X, y)
-            samples, y = validate_boolean(self, X, y)
+            samples, codes, used = self._rule_samples(X, y, sample_weight)
             params = replace(params, feature_groups=self._groups())
-            self.classes_, codes = encode_classes(y)
-            y, codes = None, codes.astype(np.min_scalar_type(-len(self.classes_)))
-            weights = labelled_weights(
-                sample_weight, codes, self.classes_, self.class_weight
-            )
-            # A slice copies nothing.
-            used = slice(None) if weights.all() else np.flatnonzero(weights)
-            samples = RuleSamples(
-                as_words(samples)[used], codes[used], weights[used],
-                self.n_features_in_, len(self.classes_),
-            )  # fmt: skip
             rng = check_random_state(self.random_state)
             # Nothing holds the folds and their searches longer than the choice.
             setting = self._choose_setting(
@@ -274,6 +271,91 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, VersionedEstimator):
                 "model, which can add up many weak features."
             )
         return self
+
+    def _rule_samples(self, X, y, sample_weight, *, reset=True):
+        """Check samples; return those with weight, all codes, and which are used."""
+        samples, y = validate_boolean(self, X, y, reset=reset)
+        self.classes_, codes = encode_classes(y, None if reset else self.classes_)
+        y, codes = None, codes.astype(np.min_scalar_type(-len(self.classes_)))
+        weights = labelled_weights(
+            sample_weight, codes, self.classes_, self.class_weight
+        )
+        # A slice copies nothing.
+        used = slice(None) if weights.all() else np.flatnonzero(weights)
+        samples = RuleSamples(
+            as_words(samples)[used], codes[used], weights[used], self.n_features_in_,
+            len(self.classes_),
+        )  # fmt: skip
+        return samples, codes, used
+
+    def with_rules(self, rules, X, y=None, sample_weight=None) -> "RuleClassifier":
+        """Replace the rules, and count anew what each of them decides.
+
+        Parameters
+        ----------
+        rules : str, or sequence of str or int
+            The rules in their order: lines as in ``to_text``, such as
+            "yes if age > 44.5 and ill", whose conditions may be new, or numbers of
+            rules in ``rules_``. A last line "else no" sets the default class. One text
+            holds several lines, such as the edited text of ``to_text``.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
+            Samples, such as those of the training.
+        y : array-like of shape (n_samples,), default=None
+            Their labels. None: those of a `BitTable`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights, as for ``fit``.
+
+        Returns
+        -------
+        edited : RuleClassifier
+            A new model with these rules, and with coverages, grades and probabilities
+            of the samples. It has ``edit_losses_``, the mean log-loss of this model and
+            of the new one on the samples.
+
+        Raises
+        ------
+        ValueError
+            For unknown conditions and labels, and invalid data. This model stays as it
+            is.
+
+        Examples
+        --------
+        >>> from sklboolean import RuleClassifier
+        >>> from sklboolean.datasets import make_monks
+        >>> X, y = make_monks(1, return_X_y=True, as_frame=True)
+        >>> model = RuleClassifier(random_state=0).fit(X, y)
+        >>> len(model.rules_), len(model.with_rules([0, 1], X, y).rules_)
+        (4, 2)
+        """
+        check_is_fitted(self)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
+        lines = rules.splitlines() if isinstance(rules, str) else list(rules)
+        default = np.searchsorted(self.classes_, self.default_)
+        if lines and isinstance(lines[-1], str) and " if " not in lines[-1]:
+            default = self._code_of(lines.pop().removeprefix("else "))
+        edited = copy(self)
+        samples, _, _ = edited._rule_samples(X, y, sample_weight, reset=False)
+        pairs = [self._read_rule(rule) for rule in lines]
+        decisions = samples.decisions([literals for literals, _ in pairs])
+        edited._set_rules(pairs, default, decisions, samples)
+        return self._compare(edited, X, y, sample_weight)
+
+    def _read_rule(self, rule):
+        """Read a line or a number: the literals of a rule, and its class number."""
+        if not isinstance(rule, str):
+            rule = self._named_term(rule, self.rules_)
+            return rule.literals, self._code_of(str(rule.label))
+        label, separator, condition = rule.partition(" if ")
+        if not separator:
+            raise ValueError(f"{rule!r} is no rule. Write 'label if condition'.")
+        return self._named_term(condition, []), self._code_of(label)
+
+    def _code_of(self, text):
+        """Find the number of a class by its text."""
+        labels = [str(label) for label in self.classes_]
+        if text not in labels:
+            raise ValueError(f"The model has no class {text!r}. It has {labels}.")
+        return labels.index(text)
 
     @property
     def _memory(self):
@@ -426,6 +508,7 @@ class RuleClassifier(CallbackSupportMixin, FirstRuleMixin, VersionedEstimator):
     def _set_fitted_attributes(self, setting, samples, params, rng):
         """Find the rules by the chosen setting, and count what they decide."""
         self.penalty_, self.literal_cost_ = setting.penalty, setting.literal_cost
+        self.edit_losses_ = None
         self.estimator_, trusted = None, samples
         if setting.uses_model:
             self.estimator_ = self._fit_model(samples, rng)

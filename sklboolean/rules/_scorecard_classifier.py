@@ -1,5 +1,7 @@
 """ScorecardClassifier: integer points for a few conditions."""
 
+from copy import copy
+
 import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
@@ -25,6 +27,7 @@ from sklboolean.rules._column_generation import (
     ConjunctionSpace,
     ConjunctionSum,
 )
+from sklboolean.rules._edits import EditedMixin
 from sklboolean.rules._exports import RulesMixin
 from sklboolean.rules._rules import Rule, bound_text, names_of, numbers_of
 from sklboolean.rules._scorecard_points import choose_points
@@ -35,6 +38,7 @@ MOST_CONDITIONS = 62  # their patterns are numbered by 64-bit integers
 
 @old_parameters(feature_groups=Gone(None, "Name the columns as BooleanEncoder does."))
 class ScorecardClassifier(
+    EditedMixin,
     RulesMixin,
     DecisionClassifierMixin,
     TableScoreMixin,
@@ -87,6 +91,9 @@ class ScorecardClassifier(
         conditions, of any number and with any real weights whose absolute values in
         log-odds add up to no more than those of this card, has a mean log-loss below
         ``loss_ - gap_``.
+    edit_losses_ : tuple of (float, float) or None
+        Mean log-loss on the samples of the last edit, before and after it: see
+        ``with_points``. None for a card that was not edited.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -180,19 +187,7 @@ class ScorecardClassifier(
             check_integer(self.max_conditions, "max_conditions", 1, MOST_CONDITIONS)
             check_integer(self.max_points, "max_points", 1, 1000)
             check_integer(self.max_literals, "max_literals", 1, 2)
-            samples, y = validate_boolean(self, X, y)
-            check_two_classes(y)
-            self.classes_, codes = encode_classes(y)
-            weights = labelled_weights(
-                sample_weight, codes, self.classes_, self.class_weight
-            )
-            groups = encode_groups(None, self.n_features_in_, self._names())
-            is_used = weights > 0
-            words, weights = as_words(samples)[is_used], weights[is_used]
-            features = unpack_words(words, self.n_features_in_).astype(bool)
-            search = ConditionSearch(
-                features, codes[is_used] * 1.0, weights, self.max_literals, groups
-            )
+            search, words, groups = self._condition_search(X, y, sample_weight)
             # Add a condition, exchange others, until the objective does not fall.
             card, best = None, search.fitted(())
             while card is None or best.objective < card.objective:
@@ -203,6 +198,88 @@ class ScorecardClassifier(
             self._set_gap(search, words, groups)
         return self
 
+    def _condition_search(self, X, y, sample_weight, *, reset=True):
+        """Check samples; return the search over them, their words, and the groups."""
+        samples, y = validate_boolean(self, X, y, reset=reset)
+        if reset:
+            check_two_classes(y)
+        self.classes_, codes = encode_classes(y, None if reset else self.classes_)
+        weights = labelled_weights(
+            sample_weight, codes, self.classes_, self.class_weight
+        )
+        groups = encode_groups(None, self.n_features_in_, self._names())
+        is_used = weights > 0
+        words, weights = as_words(samples)[is_used], weights[is_used]
+        features = unpack_words(words, self.n_features_in_).astype(bool)
+        search = ConditionSearch(
+            features, codes[is_used] * 1.0, weights, self.max_literals, groups
+        )
+        return search, words, groups
+
+    def with_points(self, points, X, y=None, sample_weight=None):
+        """Change the points of conditions, and fit the probabilities again.
+
+        Parameters
+        ----------
+        points : dict from str or int to int
+            The new points, from -1000 to 1000, by condition: its text as in
+            ``to_text``, or its number in ``conditions_``. 0 leaves the condition out. A
+            text may be that of a new condition. Other conditions keep their points.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
+            Samples, such as those of the training.
+        y : array-like of shape (n_samples,), default=None
+            Their labels. None: those of a `BitTable`.
+        sample_weight : array-like of shape (n_samples,), float or None, default=None
+            Weights, as for ``fit``.
+
+        Returns
+        -------
+        edited : ScorecardClassifier
+            A new card with these points, and the slope and intercept that fit the
+            samples best. It has ``edit_losses_``, the mean log-loss of this card and of
+            the new one on the samples.
+
+        Raises
+        ------
+        ValueError
+            For unknown conditions, invalid points and data, and where samples with more
+            points are in the second class less often. This card stays as it is.
+
+        Examples
+        --------
+        >>> from sklboolean import ScorecardClassifier
+        >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 9, [0, 1, 0, 1] * 8 + [0, 0, 1, 1]
+        >>> card = ScorecardClassifier().fit(X, y)
+        >>> card.with_points({"x0": 1, "x1": 2}, X, y).points_.tolist()
+        [2, 1]
+        """
+        check_is_fitted(self)
+        y, sample_weight = targets_of(self, X, y, sample_weight)
+        changed = dict(zip(self.conditions_, self.points_.tolist(), strict=True))
+        for given, value in points.items():
+            condition = self._named_term(given, self.conditions_)
+            check_integer(value, f"points[{given!r}]", -1000, 1000)
+            if not 1 <= len(condition) <= self.max_literals:
+                raise ValueError(
+                    f"points: {given!r} is a conjunction of {len(condition)}, but "
+                    f"max_literals={self.max_literals}."
+                )
+            changed[condition] = value
+        changed = {condition: value for condition, value in changed.items() if value}
+        check_integer(len(changed), "The number of conditions", 0, MOST_CONDITIONS)
+        edited = copy(self)
+        search, *samples = edited._condition_search(X, y, sample_weight, reset=False)
+        counts, values = search.counts(changed), np.array([*changed.values()], np.int64)
+        scale, intercept = counts.fit_scale(values)
+        if scale <= 0:
+            raise ValueError(
+                "points: samples with more of them have the second class, "
+                f"{self.classes_.tolist()[1]!r}, less often. Change the signs."
+            )
+        edited._set_card(search, [*changed], counts, values, scale, intercept)
+        edited._set_gap(search, *samples)
+        return self._compare(edited, X, y, sample_weight)
+
     def _set_points(self, search, card):
         """Round the weights of a card and set the fitted attributes."""
         points, scale, intercept = np.zeros(0, dtype=np.int64), 1.0, card.weights[0]
@@ -211,10 +288,15 @@ class ScorecardClassifier(
             points, scale, intercept = choose_points(
                 counts, card.weights, self.max_points
             )
+        self.edit_losses_ = None
+        self._set_card(search, card.conditions, counts, points, scale, intercept)
+
+    def _set_card(self, search, conditions, counts, points, scale, intercept):
+        """Set the attributes of a card; conditions without points are left out."""
         losses = counts.losses(scale * (counts.rows @ points) + intercept)
         self.loss_ = float(losses / counts.both.sum())
         order = np.argsort(-np.abs(points), kind="stable")[: np.count_nonzero(points)]
-        self.conditions_ = [card.conditions[k] for k in order]
+        self.conditions_ = [conditions[k] for k in order]
         self.points_, self.calibration_slope_ = points[order], scale
         self.intercept_ = float(intercept / scale)
         self.coverages_ = np.array(
@@ -256,6 +338,21 @@ class ScorecardClassifier(
         """
         check_is_fitted(self)
         return self._state.scores(validate_boolean(self, X, reset=False))[:, 0]
+
+    def sum_points(self, X) -> np.ndarray:
+        """Add up the points of the conditions that each sample satisfies.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        sums : ndarray of shape (n_samples,), dtype int64
+            Without ``intercept_``: the keys of ``probability_by_points``.
+        """
+        return np.rint(self.decision_function(X) - self.intercept_).astype(np.int64)
 
     def probability_by_points(self) -> dict:
         """Compute the probability of the second class for each sum of points.

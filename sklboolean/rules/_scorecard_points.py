@@ -9,7 +9,7 @@ objective is the log-loss, summed up over samples, plus half the squared weights
 # for all lists at once. The best lists are then changed by one point at a time.
 # Liu, Zhong, Li, Seltzer, Rudin, "FasterRisk", NeurIPS 2022, round at several scales.
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
@@ -90,6 +90,18 @@ class PatternCounts:
             weights = weights - length * step
             value = objective(weights)
         return weights, float(value)
+
+    def fit_scale(self, points):
+        """Fit a scale, 1 where there are no points, and an intercept to given points.
+
+        The objective is that of `fit_weights` of the scale times the points.
+        """
+        size = np.linalg.norm(points)
+        if not size:
+            return 1.0, float(self.fit_weights(np.zeros(1 + len(points)))[0][0])
+        sums = replace(self, rows=(self.rows @ points)[:, None] / size)
+        intercept, weight = sums.fit_weights(np.zeros(2))[0]
+        return float(weight / size), float(intercept)
 
     def fit_scales(self, points, scales, intercepts, n_steps):
         """Fit a scale and an intercept to each of several lists of points.

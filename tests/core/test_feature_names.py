@@ -18,6 +18,7 @@ from sklboolean import (
 )
 from sklboolean._core.directions import directions_of_features
 from sklboolean._core.feature_names import (
+    FeatureNames,
     conjunction_words,
     exclusive_groups,
     parse_name,
@@ -106,9 +107,21 @@ def test_words_mean_what_the_literals_mean(may_be_missing, chosen, random):
                 sample = {"age": age, "color": color, "smoker": smoker}
                 expected = all(bit(names[j], sample) == value for j, value in literals)
                 assert all(satisfies(word, sample) for word in words) == expected
+                # What is read back from the text means the same.
+                read = FeatureNames(names).literals(" and ".join(words) or "True")
+                assert all(bit(names[j], sample) == v for j, v in read) == expected
     n_bounds = sum(word.count("age") for word in words if not word.startswith("not"))
     if not may_be_missing and (8, True) not in literals:
         assert n_bounds <= 2  # merged
+
+
+def test_unknown_conditions_are_refused_with_the_nearest():
+    names = FeatureNames(["age <= 16", "color = red", "x and y"])
+    assert names.literals("not x and y and age > 16") == ((0, False), (2, False))
+    with pytest.raises(ValueError, match=r"'color = rot'\. .* 'color = red'"):
+        names.literals("age <= 16 and color = rot")
+    with pytest.raises(ValueError, match=r"no condition ''\.$"):
+        names.literals("")
 
 
 def test_thresholds_become_an_interval():
@@ -116,6 +129,7 @@ def test_thresholds_become_an_interval():
     literals = [(0, False), (2, True), (3, True), (1, False)]
     assert conjunction_text(literals, names) == "20 < age <= 44.5 and color = red"
     assert conjunction_words([(4, False), (0, False)], names) == ["age > 16"]
+    assert FeatureNames(names).literals("age > 16") == ((0, False), (4, False))
     assert conjunction_words([(0, False)], names) == ["not age <= 16"]
     assert conjunction_words([(0, False)], names[:4]) == ["age > 16"]
     assert conjunction_words([(0, True), (2, False)], names) == [

@@ -189,6 +189,33 @@ def test_coverage_and_precision_are_counts():
         assert row["precision"] == pytest.approx(np.mean(y[covered] == rule.label))
 
 
+@pytest.mark.parametrize(
+    "last",
+    [
+        RuleClassifier("labels", literal_cost=1, random_state=0),
+        ConjunctionLogisticRegression(C=0.1),
+        ScorecardClassifier(3),
+    ],
+    ids=repr,
+)
+def test_calls_of_the_page_leave_out_a_row(last):
+    X, y = patients()
+    model = make_pipeline(BooleanEncoder(n_bins=4), last).fit(X, y)
+    rows = data_of(model_page(model, X, y))["rows"]
+    n_rules = len(model[-1].rules_)
+    # Grades of samples that satisfy no rule have none.
+    rows = [row for row in rows if row["edit"]][:3]
+    assert rows
+    for row in rows:
+        edited = eval(row["edit"], {"model": model, "X": X, "y": y})
+        texts = [rule.to_text() for rule in edited.rules_]
+        assert row["text"] not in texts
+        if not isinstance(last, ConjunctionLogisticRegression):
+            assert len(texts) == n_rules - 1
+    data = data_of(model_page(model[-1], model[0].transform(X), y))
+    assert data["rows"][0]["edit"].endswith(", X, y)")
+
+
 def test_a_list_of_samples_is_numbered():
     X, y = [[0, 1], [1, 0], [1, 1], [0, 0]] * 5, [0, 0, 1, 0] * 5
     model = RuleClassifier(random_state=0).fit(X, y)
