@@ -178,3 +178,15 @@ def test_data_of_an_edit_are_checked():
         model.without([0], BITS.iloc[:, ::-1], Y)
     with pytest.raises(ValueError, match="label 7, which is not among"):
         model.without([0], BITS, np.where(Y == 1, 7, Y))
+
+
+def test_directions_are_kept():
+    up = {"affected lymph nodes": 1, "malignancy (1 to 3)": 1}
+    model = ConjunctionLogisticRegression(C=0.3, monotonic_cst=up).fit(BITS, Y)
+    edited = model.without(0, BITS, Y)
+    assert edited.is_optimal_
+    for rule in edited.rules_:
+        for feature, value in rule.literals:
+            name = BITS.columns[feature]
+            if name.startswith((*up,)) and "missing" not in name:
+                assert (rule.weight > 0) == ((">" in name) == value)
