@@ -3,17 +3,36 @@
 # Slices are written in place by threads. Which thread does what never matters: a slice
 # begins at a multiple, and no sum crosses slices. So results are the same for any
 # number of threads.
+# Threads are kept for the next call, since many pieces take less time than to start
+# one. A piece that has not begun when the caller is done with its own is done by the
+# caller. What runs on a kept thread starts no others, so none waits for another.
 
+import os
+from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from threading import Thread
+from contextvars import copy_context
+from functools import lru_cache
+from itertools import islice, pairwise
+from threading import Thread, local
 
 from joblib import effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn import config_context, get_config
 
 from sklboolean._core.parameters import check_n_jobs
 
 INTERVAL = 0.1  # seconds between two looks for an interrupt
+current_thread = local()
+
+
+@lru_cache
+def kept_threads(process_id, n_threads):
+    """Start threads once; a forked process has none of those of its parent."""
+
+    def mark():
+        current_thread.is_kept = True
+
+    return ThreadPoolExecutor(n_threads, initializer=mark)
 
 
 def count_threads(n_jobs=None):
@@ -23,8 +42,11 @@ def count_threads(n_jobs=None):
     ----------
     n_jobs : int or None
         None is 1 unless joblib's context says otherwise. The result is 1 inside a
-        backend of processes or of a cluster, whose workers are not threads.
+        backend of processes or of a cluster, whose workers are not threads, and on
+        threads of `in_threads` and `each_slice`.
     """
+    if getattr(current_thread, "is_kept", False):
+        return 1
     with parallel_config(require="sharedmem"):
         return effective_n_jobs(n_jobs)
 
@@ -42,8 +64,37 @@ def in_threads(function, arguments, n_jobs=None):
     n_jobs : int or None
         As in `count_threads`.
     """
-    run = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
-    return run(delayed(function)(*each) for each in arguments)
+    check_n_jobs(n_jobs)
+    n_threads = count_threads(n_jobs)
+    if n_threads == 1:
+        yield from (function(*each) for each in arguments)
+        return
+    pool, config = kept_threads(os.getpid(), n_threads), get_config()
+
+    def run(each):
+        with config_context(**config):
+            return function(*each)
+
+    remaining = iter(arguments)
+    begun = deque()
+    try:
+        while True:
+            # Some wait for a thread, so that none waits for a task.
+            for each in islice(remaining, 2 * n_threads - len(begun)):
+                begun.append(pool.submit(copy_context().run, run, each))
+            if not begun:
+                return
+            yield result_of(begun.popleft())
+    finally:
+        for future in begun:
+            future.cancel()
+
+
+def result_of(future):
+    """Wait for a result. While one waits longer, an interrupt may go unseen."""
+    while not wait([future], INTERVAL).done:
+        pass
+    return future.result()
 
 
 def interruptible(function, *arguments, **options):
@@ -61,10 +112,7 @@ def interruptible(function, *arguments, **options):
             future.set_exception(error)
 
     Thread(target=run, daemon=False).start()
-    # While one waits, an interrupt may go unseen.
-    while not wait([future], INTERVAL).done:
-        pass
-    return future.result()
+    return result_of(future)
 
 
 def in_turn():
@@ -109,15 +157,19 @@ def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):
         if n:
             run(0, n)
         return
-    # The caller's own thread takes the first slice.
+    # The caller's own thread takes the first slice, and those that no other has begun.
     units = -(-n // multiple)
     edges = [min(n, multiple * (units * i // n_slices)) for i in range(n_slices + 1)]
-    with ThreadPoolExecutor(n_slices - 1) as pool:
-        try:
-            others = pool.map(run, edges[1:-1], edges[2:])
-            # This thread works too: while one waits, an interrupt may go unseen.
-            run(0, edges[1])
-            list(others)
-        except BaseException:
-            stopped.append(True)
-            raise
+    pool = kept_threads(os.getpid(), n_slices)
+    others = [(pool.submit(run, *slice_), slice_) for slice_ in pairwise(edges[1:])]
+    try:
+        run(0, edges[1])
+        for future, slice_ in others:
+            if future.cancel():
+                run(*slice_)
+            else:
+                result_of(future)
+    except BaseException:
+        stopped.append(True)
+        wait([future for future, _ in others if not future.cancel()])
+        raise

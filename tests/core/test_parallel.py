@@ -1,3 +1,4 @@
+import os
 import threading
 
 import numpy as np
@@ -5,8 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import cpu_count, parallel_config
+from sklearn import config_context, get_config
 
-from sklboolean._core.parallel import each_slice, interruptible
+from sklboolean._core.parallel import (
+    count_threads,
+    each_slice,
+    in_threads,
+    interruptible,
+    kept_threads,
+)
 
 
 def slices_of(n, n_jobs=None, **options):
@@ -120,6 +128,60 @@ def test_slices_write_their_parts_of_one_result(n_jobs):
 
     each_slice(write, 100, n_jobs, multiple=8)
     assert np.array_equal(out, np.arange(100))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_results_come_in_the_order_of_the_arguments(n_jobs):
+    taken = []
+
+    def arguments():
+        for k in range(20):
+            taken.append(k)
+            yield k, 2
+
+    results = in_threads(pow, arguments(), n_jobs)
+    assert next(results) == 0
+    assert len(taken) <= 2 * n_jobs  # the others are made when it is their turn
+    assert list(results) == [k**2 for k in range(1, 20)]
+
+
+def test_tasks_run_at_the_same_time_with_the_settings_of_the_caller():
+    meeting = threading.Barrier(2, timeout=60)
+
+    def task():
+        meeting.wait()
+        return get_config()["assume_finite"], threading.get_ident(), count_threads(2)
+
+    with config_context(assume_finite=True):
+        first, second = in_threads(task, [(), ()], 2)
+    assert first[1] != second[1]
+    # A task starts no threads: it would wait for its own.
+    assert first[::2] == second[::2] == (True, 1)
+    assert count_threads(2) == 2
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_exception_in_a_task_reaches_the_caller(n_jobs):
+    def fail(k):
+        if k == 3:
+            raise TimeoutError("task 3")
+        return k
+
+    results = in_threads(fail, zip(range(100)), n_jobs)
+    assert [next(results) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(TimeoutError, match="task 3"):
+        next(results)
+    assert list(results) == []
+
+
+def test_slices_that_no_thread_has_begun_are_done_by_the_caller():
+    busy, done = threading.Event(), []
+    pool = kept_threads(os.getpid(), 2)
+    others = [pool.submit(busy.wait, 60) for _ in range(2)]
+    each_slice(lambda *part: done.append(part), 10, 2)
+    busy.set()
+    assert all(other.result() for other in others)
+    assert done == [(0, 5), (5, 10)]
 
 
 @pytest.mark.parametrize("is_daemon", [False, True])
