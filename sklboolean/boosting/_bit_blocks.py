@@ -28,20 +28,17 @@ class BitBlocks:
     block_of_feature : ndarray of shape (n_features,), int32
     is_true : ndarray of shape (n_features, 256), uint8
         Whether a feature is true where its block has a code.
-    inverted : ndarray of shape (n_features,), uint8
-        Whether a feature is true for more than half of its block's codes.
-    indptr, listed : ndarrays of shapes (n_codes + 1,), int64, and (n_listed,), int32
-        For each code of all blocks the features that are true there; of those that are
-        inverted the ones that are false.
+    indptr, edges : ndarrays of shapes (n_features + 1,), int64, and (n_edges,), int32
+        For each feature the runs of codes of all blocks where it is true: the first
+        code of each run, and the code after its last.
     """
 
     codes: np.ndarray
     starts: np.ndarray
     block_of_feature: np.ndarray
     is_true: np.ndarray
-    inverted: np.ndarray
     indptr: np.ndarray
-    listed: np.ndarray
+    edges: np.ndarray
 
     @classmethod
     def of(cls, words, n_features):
@@ -52,24 +49,23 @@ class BitBlocks:
             first += len(blocks[-1][1])
         sizes = [patterns.shape[1] for _, patterns in blocks]
         lengths = [len(patterns) for _, patterns in blocks]
+        starts = np.r_[0, np.cumsum(sizes)].astype(np.int32)
         is_true = np.zeros((n_features, MOST_CODES), dtype=np.uint8)
-        inverted = np.zeros(n_features, dtype=np.uint8)
-        lists, first = [], 0
-        for _, patterns in blocks:
-            features = np.arange(first, first + len(patterns))
-            is_true[features, : patterns.shape[1]] = patterns
-            inverted[features] = patterns.mean(axis=1) > 0.5
-            is_listed = patterns != inverted[features, None]
-            lists += [features[is_listed[:, c]] for c in range(patterns.shape[1])]
+        edges, n_edges, first = [], [], 0
+        for (_, patterns), start in zip(blocks, starts[:-1], strict=True):
+            is_true[first : first + len(patterns), : patterns.shape[1]] = patterns
+            changes = np.diff(patterns, axis=1, prepend=False, append=False)
+            features, codes = np.nonzero(changes)
+            edges.append(codes + start)
+            n_edges.append(np.bincount(features, minlength=len(patterns)))
             first += len(patterns)
         return cls(
             np.stack([codes for codes, _ in blocks], axis=1),
-            np.r_[0, np.cumsum(sizes)].astype(np.int32),
+            starts,
             np.repeat(np.arange(len(blocks), dtype=np.int32), lengths),
             is_true,
-            inverted,
-            np.r_[0, np.cumsum([len(listed) for listed in lists])].astype(np.int64),
-            np.concatenate(lists).astype(np.int32),
+            np.r_[0, np.cumsum(np.concatenate(n_edges))].astype(np.int64),
+            np.concatenate(edges).astype(np.int32),
         )
 
 

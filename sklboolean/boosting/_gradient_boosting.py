@@ -18,6 +18,7 @@ from sklboolean._core.validation import validate_boolean
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.boosting._bit_blocks import BitBlocks
 from sklboolean.boosting._tree_growth import MANY, GrowthParams, TreeGrower, Trees
+from sklboolean.boosting._trees import add_to_members
 
 # Samples whose slopes are computed at a time, by each thread.
 PIECE = 2**14
@@ -42,8 +43,9 @@ class BoostingRounds:
         self.targets, self.weights, self.train_index = targets, weights, train_index
         self.loss, self.n_jobs, self.trees, self.losses = loss, n_jobs, [], []
         self.baseline = loss.start(targets[train_index], weights[train_index])
-        self.scores = np.tile(self.baseline, (len(words), 1))
-        self.slopes, self.curvatures = np.zeros((2, *self.scores.shape))
+        # Columns are contiguous: a tree reads one.
+        self.scores = np.repeat(self.baseline[:, None], len(words), axis=1).T
+        self.slopes, self.curvatures = (np.zeros_like(self.scores) for _ in range(2))
         self.test_words, self.test_targets = words[test_index], targets[test_index]
         self.test_weights = weights[test_index]
         self.test_scores = np.tile(self.baseline, (len(test_index), 1))
@@ -78,10 +80,8 @@ class BoostingRounds:
             self.slopes[:, k], self.curvatures[:, k], members, loss.bound,
             refit if loss.refits else None,
         )  # fmt: skip
-        for leaf in leaves:
-            index = members[leaf.first : leaf.end]
-            tree.values[leaf.node] *= learning_rate
-            self.scores[index, k] += tree.values[leaf.node]
+        np.multiply(tree.values, learning_rate, out=tree.values)
+        add_to_members(members, leaves, tree.values, self.scores[:, k])
         self.trees.append(tree)
 
     def measure(self):
@@ -151,7 +151,8 @@ class GradientBoosting(CallbackSupportMixin, ExportMixin, VersionedEstimator):
         parts = self._split(strata, weights, rng)
         rounds = BoostingRounds(words, targets, weights, *parts, loss, self.n_jobs)
         blocks = BitBlocks.of(words, self.n_features_in_)
-        grower = TreeGrower(blocks, params, directions_of(self), rng)
+        groups = np.ones((self.n_features_in_, 1), dtype=np.uint64)
+        grower = TreeGrower(blocks, params, directions_of(self), groups, rng)
         for _ in range(self.max_iter):
             rounds.differentiate()
             for k in range(loss.n_outputs):

@@ -11,7 +11,7 @@
 # Statistics 29, 2001, section 4.
 
 import numpy as np
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import expit
 
 # The largest step of a tree where a loss grows like an exponential.
 LARGEST_STEP = 2.0
@@ -56,7 +56,8 @@ class SoftmaxLoss:
     def values(self, targets, scores):
         """Compute the log-loss of each sample."""
         of_target = np.take_along_axis(scores, targets[:, None], axis=1)[:, 0]
-        return logsumexp(scores, axis=1) - of_target
+        largest, _, sums = self._shares(scores)
+        return (largest + np.log(sums))[:, 0] - of_target
 
     def derivatives(self, targets, scores):
         """Compute the slopes, and bounds of the curvatures, by each score.
@@ -64,10 +65,27 @@ class SoftmaxLoss:
         p (1 - p) leaves out that the scores of one sample move together, which the
         factor K / (K - 1) makes up for.
         """
-        slopes = softmax(scores, axis=1)
+        _, shares, sums = self._shares(scores)
+        slopes = shares / sums
         curvatures = slopes * (1 - slopes) * self.n_outputs / (self.n_outputs - 1)
         slopes[np.arange(len(targets)), targets] -= 1
         return slopes, curvatures
+
+    @staticmethod
+    def _shares(scores):
+        """Compute the probabilities up to a factor, in half the time of scipy.softmax.
+
+        Returns
+        -------
+        largest : ndarray of shape (n_samples, 1), float64
+            The largest score of each sample.
+        shares : ndarray of shape (n_samples, n_outputs), float64
+            ``exp(scores - largest)``.
+        sums : ndarray of shape (n_samples, 1), float64
+        """
+        largest = scores.max(axis=1, keepdims=True)
+        shares = np.exp(scores - largest)
+        return largest, shares, shares.sum(axis=1, keepdims=True)
 
 
 class SquaredLoss:

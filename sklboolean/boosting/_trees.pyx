@@ -3,40 +3,55 @@
 
 Callers allocate and validate; the loops release the GIL.
 """
-from libc.math cimport INFINITY
+from libc.math cimport fabs, fmax, fmin, frexp, ldexp
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint64_t
-from libc.string cimport memset
+
+import numpy as np
 
 from sklboolean._core._checks cimport require, sklb_all_below
 
 cdef extern from "tree_sums.h" nogil:
     ctypedef struct sklb_sum:
         int64_t slope, rest
+    ctypedef struct sklb_features:
+        const uint8_t *codes
+        const uint8_t *is_true
+        const int32_t *starts
+        const int32_t *block_of_feature
+        const int32_t *edges
+        const int64_t *indptr
+        const int8_t *directions
+        const uint64_t *groups
+        int64_t n_blocks, n_codes, n_features, n_group_words
     ctypedef struct sklb_split_rules:
         double slope_unit, curvature_unit, l2, least_curvature
         int64_t least_samples
         int shift
-    ctypedef struct sklb_leaf:
-        sklb_sum total
-        double low, high
     ctypedef struct sklb_split:
         double gain
         int64_t feature
         sklb_sum where_true
-    void sklb_add_samples(const uint8_t *codes, int64_t n_blocks, const int32_t *starts,
-                          const int32_t *members, int64_t n, const int32_t *derivatives,
-                          int shift, sklb_sum *sums)
-    void sklb_feature_sums(const sklb_sum *sums, int64_t n_codes, const int64_t *indptr,
-                           const int32_t *features, sklb_sum *by_feature)
+    ctypedef struct sklb_leaf:
+        int64_t node, first, end
+        sklb_sum total
+        double low, high
+        sklb_split split
+    void sklb_add_samples(const sklb_features *features, const int32_t *members, int64_t n,
+                          const int32_t *derivatives, int shift, sklb_sum *sums)
+    void sklb_run_sums(const sklb_sum *sums, int64_t n_codes, uint64_t *running)
     double sklb_leaf_value(sklb_sum sum, const sklb_split_rules *rules, double low,
                            double high, double *gain)
-    sklb_split sklb_best_split(const sklb_sum *by_feature, int64_t n_features,
-                               const uint8_t *inverted, const uint8_t *is_allowed,
-                               const int8_t *directions, const sklb_leaf *leaf,
-                               const sklb_split_rules *rules)
-    int64_t sklb_part_members(const uint8_t *codes, int64_t n_blocks, int64_t block,
-                              const uint8_t *is_true, int32_t *members, int64_t n,
-                              int32_t *others)
+    sklb_split sklb_best_split(const sklb_features *features, const int32_t *drawn,
+                               int64_t n_drawn, const uint64_t *running,
+                               const sklb_leaf *leaf, const sklb_split_rules *rules)
+    int64_t sklb_draw_features(const sklb_features *features, const uint64_t *allowed,
+                               double share, uint64_t *seed, int32_t *order)
+    int64_t sklb_part_members(const sklb_features *features, int64_t j, int32_t *members,
+                              int64_t n, int32_t *others)
+    void sklb_round(const double *numbers, int64_t n, double unit, int32_t *rounded)
+
+# Slopes and curvatures are rounded to whole numbers of so many binary digits at most.
+cdef int DIGITS = 30, SMALLEST_EXPONENT = -1074  # of a float64
 
 
 def extend_codes(const uint64_t[:, ::1] words, int64_t feature, uint16_t[::1] codes,
@@ -50,95 +65,240 @@ def extend_codes(const uint64_t[:, ::1] words, int64_t feature, uint16_t[::1] co
             is_present[codes[i]] = 1
 
 
-cdef class LeafSums:
-    """The samples of a tree's leaves, and the sums over them.
+cdef double unit_of(const double[::1] numbers, int n_digits) noexcept nogil:
+    """Choose the power of two whose multiples the numbers are rounded to."""
+    cdef double largest = 0
+    cdef int exponent = n_digits
+    cdef Py_ssize_t i
+    for i in range(numbers.shape[0]):
+        largest = fmax(largest, fabs(numbers[i]))
+    if largest > 0:
+        frexp(largest, &exponent)
+    return ldexp(1.0, max(exponent - n_digits, SMALLEST_EXPONENT))
+
+
+cdef class GrowingTree:
+    """A tree that grows, the samples of its leaves, and the sums over them.
 
     Parameters
     ----------
     blocks : BitBlocks
-    sums : ndarray of shape (n_slots, n_codes, 2), int64
+    directions : ndarray of shape (n_features,), int8
+    groups : ndarray of shape (n_features, n_words), uint64
+        Bits of the groups of features that may meet in a conjunction.
+    sums : ndarray of shape (max_leaf_nodes, n_codes, 2), int64
         Room for the sums of so many leaves: slopes, and curvatures with counts.
-    by_feature : ndarray of shape (n_features, 2), int64
-    others : ndarray of shape (n_samples,), int32
+    most_at_once : int
+        Leaves of more samples are summed by ``add_on_threads(first, end, sums)``.
     """
     cdef:
-        const uint8_t[:, ::1] codes
-        const int32_t[::1] starts, block_of_feature, listed
-        const int64_t[::1] indptr
-        const uint8_t[::1] inverted
-        const uint8_t[:, ::1] is_true
-        const int32_t[:, ::1] derivatives
-        int64_t[:, :, ::1] sums
-        int64_t[:, ::1] by_feature
-        int32_t[::1] members, others
+        object held, refit, add_on_threads
+        sklb_features features
         sklb_split_rules rules
+        sklb_leaf *leaves
+        double share
+        uint64_t seed
+        int64_t most_at_once
+        int64_t[:, :, ::1] sums
+        int32_t[::1] members, others, order
+        int32_t[:, ::1] derivatives
+        uint64_t[::1] running
+        uint64_t[:, ::1] allowed
 
-    def __init__(self, blocks, int64_t[:, :, ::1] sums, int64_t[:, ::1] by_feature,
-                 int32_t[::1] others):
-        self.codes, self.starts = blocks.codes, blocks.starts
-        self.block_of_feature, self.is_true = blocks.block_of_feature, blocks.is_true
-        self.indptr, self.listed = blocks.indptr, blocks.listed
-        self.inverted = blocks.inverted
-        self.sums, self.by_feature, self.others = sums, by_feature, others
+    def __init__(self, blocks, params, directions, groups, int64_t[:, :, ::1] sums,
+                 int64_t most_at_once, add_on_threads):
+        cdef const uint8_t[:, ::1] codes = blocks.codes, is_true = blocks.is_true
+        cdef const int32_t[::1] starts = blocks.starts, edges = blocks.edges
+        cdef const int32_t[::1] block_of_feature = blocks.block_of_feature
+        cdef const int64_t[::1] indptr = blocks.indptr
+        cdef const int8_t[::1] ways = directions
+        cdef const uint64_t[:, ::1] words = groups
+        cdef uint8_t[::1] room = np.zeros(len(sums) * sizeof(sklb_leaf), dtype=np.uint8)
+        n_samples, n_features = codes.shape[0], len(directions)
+        self.features = sklb_features(
+            &codes[0, 0], &is_true[0, 0], &starts[0], &block_of_feature[0], &edges[0],
+            &indptr[0], &ways[0], &words[0, 0], codes.shape[1], sums.shape[1], n_features,
+            words.shape[1])
+        self.leaves = <sklb_leaf *> &room[0]
+        self.held = blocks, directions, groups, room
+        self.rules.l2, self.rules.least_curvature = params.l2, params.least_curvature
+        self.rules.least_samples = params.min_samples_leaf
+        self.share, self.sums = params.max_features, sums
+        self.most_at_once, self.add_on_threads = most_at_once, add_on_threads
+        self.others = np.empty(n_samples, dtype=np.int32)
+        self.order = np.arange(n_features, dtype=np.int32)
+        self.derivatives = np.empty((n_samples, 2), dtype=np.int32)
+        self.running = np.empty(2 * sums.shape[1] + 2, dtype=np.uint64)
+        self.allowed = np.empty((len(sums), words.shape[1]), dtype=np.uint64)
 
-    def begin(self, int32_t[::1] members, const int32_t[:, ::1] derivatives, units,
-              int shift, double l2, int64_t least_samples, double least_curvature):
-        """Begin a tree with all its samples, and their slopes and curvatures."""
-        self.members, self.derivatives = members, derivatives
-        self.rules.slope_unit, self.rules.curvature_unit = units
-        self.rules.shift, self.rules.l2 = shift, l2
-        self.rules.least_samples = least_samples
-        self.rules.least_curvature = least_curvature
+    def grow(self, int32_t[::1] members, const double[::1] slopes,
+             const double[::1] curvatures, double bound, uint64_t seed, refit,
+             int32_t[::1] features, int32_t[:, ::1] children, double[::1] values,
+             double[::1] gains, int32_t[:, ::1] ranges):
+        """Grow a tree into arrays of nodes, and note node, first and end of each leaf.
 
-    def add(self, int64_t first, int64_t end, int64_t[:, ::1] sums):
+        ``refit(first, end)`` computes the value of a leaf, where it is not None.
+
+        Returns
+        -------
+        n_leaves : int
+        """
+        cdef int64_t n_leaves = 1, k, best, node
+        self.members, self.seed, self.refit = members, seed, refit
+        with nogil:
+            self.begin(slopes, curvatures, bound)
+            self.add(0)
+            self.offer(0)
+            while n_leaves < self.sums.shape[0]:
+                best = 0
+                for k in range(1, n_leaves):
+                    if self.comes_before(k, best):
+                        best = k
+                if self.leaves[best].split.feature < 0:
+                    break
+                node = self.leaves[best].node
+                features[node] = <int32_t> self.leaves[best].split.feature
+                gains[node] = self.leaves[best].split.gain
+                children[node, 0] = <int32_t> (2 * n_leaves - 1)
+                children[node, 1] = <int32_t> (2 * n_leaves)
+                self.divide(best, n_leaves)
+                n_leaves += 1
+                if n_leaves < self.sums.shape[0]:
+                    self.offer_both(best, n_leaves - 1)
+            for k in range(n_leaves):
+                ranges[k, 0] = <int32_t> self.leaves[k].node
+                ranges[k, 1] = <int32_t> self.leaves[k].first
+                ranges[k, 2] = <int32_t> self.leaves[k].end
+                values[self.leaves[k].node] = self.value(&self.leaves[k])
+        return n_leaves
+
+    cdef bint comes_before(self, int64_t k, int64_t other) noexcept nogil:
+        """Tell whether leaf k is split first: of equal gains the older one."""
+        cdef double gain = self.leaves[k].split.gain, least = self.leaves[other].split.gain
+        return gain > least or (
+            gain == least and self.leaves[k].node < self.leaves[other].node)
+
+    cdef void begin(self, const double[::1] slopes, const double[::1] curvatures,
+                    double bound) noexcept nogil:
+        """Round slopes and curvatures to integers; all samples are one leaf."""
+        cdef int64_t n = self.members.shape[0], k
+        cdef int shift = 0
+        cdef sklb_leaf root
+        while n >> shift:
+            shift += 1
+        # Sums of curvatures leave room for the number of samples below them.
+        self.rules.shift = shift
+        self.rules.slope_unit = unit_of(slopes, DIGITS)
+        self.rules.curvature_unit = unit_of(curvatures, min(DIGITS, 61 - 2 * shift))
+        sklb_round(&slopes[0], slopes.shape[0], self.rules.slope_unit,
+                   &self.derivatives[0, 0])
+        sklb_round(&curvatures[0], slopes.shape[0], self.rules.curvature_unit,
+                   &self.derivatives[0, 1])
+        root.node, root.first, root.end, root.low, root.high = 0, 0, n, -bound, bound
+        root.total = sklb_sum(0, 0)
+        for k in range(n):
+            root.total.slope += self.derivatives[self.members[k], 0]
+            root.total.rest += self.derivatives[self.members[k], 1]
+        root.total.rest = (root.total.rest << shift) + n
+        root.split = sklb_split(0, -1, sklb_sum(0, 0))
+        self.leaves[0] = root
+        self.allowed[0, :] = ~<uint64_t> 0
+
+    def add_samples(self, int64_t first, int64_t end, int64_t[:, ::1] sums):
         """Make sums those over some of the samples."""
         with nogil:
-            memset(&sums[0, 0], 0, sums.shape[0] * sizeof(sklb_sum))
-            if end > first:
-                sklb_add_samples(&self.codes[0, 0], self.codes.shape[1], &self.starts[0],
-                                 &self.members[first], end - first, &self.derivatives[0, 0],
-                                 self.rules.shift, <sklb_sum *> &sums[0, 0])
+            sklb_add_samples(&self.features, &self.members[0] + first, end - first,
+                             &self.derivatives[0, 0], self.rules.shift,
+                             <sklb_sum *> &sums[0, 0])
 
-    def subtract(self, int64_t slot, int64_t other):
-        """Subtract the sums of another slot."""
-        cdef int64_t *sums = &self.sums[slot, 0, 0]
-        cdef int64_t *others = &self.sums[other, 0, 0]
-        cdef Py_ssize_t k
-        with nogil:
-            for k in range(2 * self.sums.shape[1]):
-                sums[k] -= others[k]
+    cdef int add(self, int64_t slot) except -1 nogil:
+        """Add up the samples of a leaf."""
+        cdef int64_t first = self.leaves[slot].first, end = self.leaves[slot].end
+        if end - first > self.most_at_once:
+            with gil:
+                self.add_on_threads(first, end, np.asarray(self.sums[slot]))
+        else:
+            sklb_add_samples(&self.features, &self.members[0] + first, end - first,
+                             &self.derivatives[0, 0], self.rules.shift,
+                             <sklb_sum *> &self.sums[slot, 0, 0])
+        return 0
 
-    def best_split(self, int64_t slot, total, double low, double high,
-                   const uint8_t[::1] is_allowed, const int8_t[::1] directions):
-        """Find the best split of a leaf: gain, feature or -1, sums where it is true."""
-        cdef sklb_leaf leaf
-        cdef sklb_split best
-        cdef sklb_sum *by_feature = <sklb_sum *> &self.by_feature[0, 0]
-        leaf.total.slope, leaf.total.rest = total
-        leaf.low, leaf.high = low, high
-        with nogil:
-            memset(by_feature, 0, self.by_feature.shape[0] * sizeof(sklb_sum))
-            sklb_feature_sums(<sklb_sum *> &self.sums[slot, 0, 0], self.sums.shape[1],
-                              &self.indptr[0], &self.listed[0], by_feature)
-            best = sklb_best_split(by_feature, self.by_feature.shape[0], &self.inverted[0],
-                                   &is_allowed[0], &directions[0], &leaf, &self.rules)
-        return best.gain, best.feature, (best.where_true.slope, best.where_true.rest)
+    cdef void offer(self, int64_t slot) noexcept nogil:
+        """Find the best split of a leaf."""
+        cdef int64_t n_drawn
+        if self.leaves[slot].end - self.leaves[slot].first < 2 * self.rules.least_samples:
+            return
+        n_drawn = sklb_draw_features(&self.features, &self.allowed[slot, 0], self.share,
+                                     &self.seed, &self.order[0])
+        sklb_run_sums(<sklb_sum *> &self.sums[slot, 0, 0], self.features.n_codes,
+                      &self.running[0])
+        self.leaves[slot].split = sklb_best_split(
+            &self.features, &self.order[0], n_drawn, &self.running[0], &self.leaves[slot],
+            &self.rules)
 
-    def value(self, total, double low, double high):
-        """Compute the value of a leaf."""
-        cdef double gain
-        cdef sklb_sum sum_
-        sum_.slope, sum_.rest = total
-        return sklb_leaf_value(sum_, &self.rules, low, high, &gain)
+    cdef int divide(self, int64_t slot, int64_t new) except -1 nogil:
+        """Split a leaf; the larger child keeps its slot."""
+        cdef sklb_leaf true = self.leaves[slot], false = true
+        cdef int64_t feature = true.split.feature, w
+        cdef int direction = self.features.directions[feature]
+        cdef double border
+        true.end = true.first + sklb_part_members(
+            &self.features, feature, &self.members[0] + true.first, true.end - true.first,
+            &self.others[0])
+        false.first = true.end
+        true.total = true.split.where_true
+        false.total.slope -= true.total.slope
+        false.total.rest -= true.total.rest
+        false.node, true.node = 2 * new - 1, 2 * new
+        true.split = false.split = sklb_split(0, -1, sklb_sum(0, 0))
+        if direction:
+            # Everything below keeps to its side of the middle of both values.
+            border = (self.value(&true) + self.value(&false)) / 2
+            if direction > 0:
+                true.low = false.high = border
+            else:
+                true.high = false.low = border
+        for w in range(self.features.n_group_words):
+            self.allowed[slot, w] &= self.features.groups[
+                feature * self.features.n_group_words + w]
+            self.allowed[new, w] = self.allowed[slot, w]
+        if true.end - true.first < false.end - false.first:
+            self.leaves[slot], self.leaves[new] = false, true
+        else:
+            self.leaves[slot], self.leaves[new] = true, false
+        return 0
 
-    def part(self, int64_t feature, int64_t first, int64_t end):
-        """Put the samples of a leaf where a feature is true first, and count them."""
-        cdef int64_t block = self.block_of_feature[feature], n_true
-        with nogil:
-            n_true = sklb_part_members(&self.codes[0, 0], self.codes.shape[1], block,
-                                       &self.is_true[feature, 0], &self.members[first],
-                                       end - first, &self.others[0])
-        return n_true
+    cdef int offer_both(self, int64_t slot, int64_t new) except -1 nogil:
+        """Add up the smaller child; the larger one is what it leaves of the parent."""
+        cdef int64_t c
+        if self.leaves[slot].end - self.leaves[slot].first < 2 * self.rules.least_samples:
+            return 0
+        self.add(new)
+        for c in range(self.features.n_codes):
+            self.sums[slot, c, 0] -= self.sums[new, c, 0]
+            self.sums[slot, c, 1] -= self.sums[new, c, 1]
+        self.offer(slot)
+        self.offer(new)
+        return 0
+
+    cdef double value(self, sklb_leaf *leaf) except? -1 nogil:
+        """Compute the value of a leaf within its bounds."""
+        cdef double value = 0
+        if self.refit is None:
+            return sklb_leaf_value(leaf.total, &self.rules, leaf.low, leaf.high, &value)
+        with gil:
+            value = self.refit(leaf.first, leaf.end)
+        return fmin(fmax(value, leaf.low), leaf.high)
+
+
+def add_to_members(const int32_t[::1] members, const int32_t[:, ::1] ranges,
+                   const double[::1] values, double[::1] scores):
+    """Add the values of leaves to the scores of their samples."""
+    cdef Py_ssize_t k, i
+    with nogil:
+        for k in range(ranges.shape[0]):
+            for i in range(ranges[k, 1], ranges[k, 2]):
+                scores[members[i]] += values[ranges[k, 0]]
 
 
 def check_trees(const int32_t[::1] features, const int32_t[:, ::1] children,

@@ -56,16 +56,12 @@ def test_codes_of_blocks_tell_the_bits(seed):
         codes = blocks.codes[:, blocks.block_of_feature[j]]
         np.testing.assert_array_equal(blocks.is_true[j][codes], bits[:, j])
     assert np.diff(blocks.starts).max() <= 256
-    # A code lists the features that are true there, or of inverted ones the others.
-    for b, code in {(b, c) for row in blocks.codes[:5] for b, c in enumerate(row)}:
-        number = blocks.starts[b] + code
-        listed = blocks.listed[blocks.indptr[number] : blocks.indptr[number + 1]]
-        expected = [
-            j
-            for j in np.flatnonzero(blocks.block_of_feature == b)
-            if blocks.is_true[j, code] != blocks.inverted[j]
-        ]
-        assert listed.tolist() == expected
+    # The runs of a feature are the codes of its block in which it is true.
+    for j, block in enumerate(blocks.block_of_feature):
+        edges = blocks.edges[blocks.indptr[j] : blocks.indptr[j + 1]].reshape(-1, 2)
+        codes = [c for first, end in edges for c in range(first, end)]
+        expected = blocks.starts[block] + np.flatnonzero(blocks.is_true[j])
+        assert codes == expected.tolist()
 
 
 @given(st.integers(0, 10**6))
@@ -88,7 +84,8 @@ def test_growth_is_that_of_the_definition(seed):
         least_curvature=0.0,
     )  # fmt: skip
     blocks = BitBlocks.of(pack_dense(bits), n_features)
-    grower = TreeGrower(blocks, params, directions, np.random.RandomState(0))
+    groups = np.ones((n_features, 1), dtype=np.uint64)
+    grower = TreeGrower(blocks, params, directions, groups, np.random.RandomState(0))
     members = np.arange(n_samples, dtype=np.int32)
     tree, _ = grower.grow(slopes, curvatures, members)
     exact = [list(map(Fraction, numbers)) for numbers in (slopes, curvatures)]
