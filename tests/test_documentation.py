@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from sklearn.base import ClassifierMixin, RegressorMixin
 
 import sklboolean
 
@@ -159,6 +160,29 @@ def test_tune_lists_parameters_that_exist():
             assert parameter in getattr(sklboolean, name)().get_params()
             n_parameters += 1
     assert n_parameters > 30
+
+
+def test_table_of_capabilities_lists_each_model():
+    page = (DOCS / "user_guide" / "capabilities.md").read_text("utf-8")
+    listed = set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE))
+    things = {name: getattr(sklboolean, name) for name in sklboolean.__all__}
+    found = {
+        name
+        for name, thing in things.items()
+        if isinstance(thing, type)
+        and issubclass(thing, ClassifierMixin | RegressorMixin)
+    }
+    assert listed == found
+
+
+@pytest.mark.slow
+def test_table_of_capabilities_says_what_models_can(monkeypatch):
+    pytest.importorskip("skl2onnx")
+    monkeypatch.syspath_prepend(DOCS)
+    import capabilities
+
+    page = capabilities.PAGE.read_text("utf-8")
+    assert page == capabilities.filled(page), "run python docs/capabilities.py"
 
 
 def test_links_to_files_lead_somewhere():
