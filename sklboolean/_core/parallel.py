@@ -90,6 +90,20 @@ def in_threads(function, arguments, n_jobs=None):
             future.cancel()
 
 
+def beside(function, n_jobs=None):
+    """Begin a call on another thread, where there is one.
+
+    Returns
+    -------
+    result : callable
+        Waits for the result, or calls the function where that has not begun.
+    """
+    if n_jobs == 1 or count_threads(n_jobs) == 1:
+        return function
+    future = kept_threads(os.getpid(), count_threads(n_jobs)).submit(function)
+    return lambda: function() if future.cancel() else result_of(future)
+
+
 def result_of(future):
     """Wait for a result. While one waits longer, an interrupt may go unseen."""
     while not wait([future], INTERVAL).done:

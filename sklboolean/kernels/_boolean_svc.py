@@ -20,7 +20,7 @@ from sklboolean._core.damage import require, require_shape
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.packed_partitions import PackedPartitionsMixin
-from sklboolean._core.parallel import count_threads, in_threads
+from sklboolean._core.parallel import beside, count_threads, in_threads
 from sklboolean._core.parameters import check_choice, check_real, is_auto
 from sklboolean._core.progress import (
     SILENT,
@@ -367,11 +367,13 @@ class BooleanSVC(
             bits = BitKernel(kernel, self.n_features_in_, table[first], n_jobs)
             bits = self._choose_decay(bits, box)
             self.C_ = self._choose_C(bits, box)
+            # A machine for the calibration is trained while the other one is.
+            slope = beside(
+                partial(self._held_out_slope, bits, codes, weights, factors), n_jobs
+            )
             solutions = self._solve(bits, codes, box, progress)
             self._set_fitted_attributes(bits.kernel, table, first, solutions)
-            self.calibration_slope_ = self._held_out_slope(
-                bits, codes, weights, factors
-            )
+            self.calibration_slope_ = slope()
             progress.finish()
         if max(solution.gap for _, solution in solutions) > self.tol:
             warn_user(

@@ -56,9 +56,9 @@ QUERY_PAIRS_AT_A_TIME = 2**27
 # Number of pairs times words between two checks for an interrupt.
 WORDS_AT_A_TIME = 2**27
 # With fewer pairs one thread finishes before a second has started.
-PAIRS_FOR_THREADS = 2**20
+PAIRS_FOR_THREADS = 2**17
 # The same where sums are formed in registers, in pairs times words.
-WORDS_FOR_THREADS = 2**25
+WORDS_FOR_THREADS = 2**20
 # Counting one half of a symmetric matrix and mirroring it pays from this many words.
 MIRROR_WORDS = 16
 # Scores are kept divided by a power of two, so that the largest kernel value is below

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import OnlineClassifier
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.packed_partitions import PackedPartitionsMixin
+from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
@@ -400,8 +401,12 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
         # 3. The number of passes and the length of conjunctions, by held-out samples.
         held_out = None
         if adds_up and self.early_stopping and max_iter > 1:
-            trials = map(lay_out, self._candidates(state))
-            choices = [(orders, *orders.choose_passes(max_iter)) for orders in trials]
+
+            def choose(state):
+                orders = lay_out(state)
+                return orders, *orders.choose_passes(max_iter)
+
+            choices = in_threads(choose, zip(self._candidates(state)), n_jobs)
             orders, max_iter, held_out, _ = min(choices, key=itemgetter(-1))
         else:
             orders = lay_out(state)

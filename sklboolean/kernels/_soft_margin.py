@@ -32,6 +32,7 @@ from scipy import sparse
 
 from sklboolean._core._popcount import FEW_COLUMNS
 from sklboolean._core.bits import BitColumns, as_words
+from sklboolean._core.parallel import each_slice
 from sklboolean.kernels._count_table import smaller_values
 from sklboolean.kernels._evaluators import (
     SampleLayout,
@@ -48,6 +49,8 @@ SHRINK_EVERY = 8
 SHRINK_SHARE = 0.2
 # Up to so many samples are one block.
 SINGLE_BLOCK = 1024
+# Samples that one thread looks at before another has started.
+SAMPLES_FOR_THREADS = 2**13
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -364,9 +367,18 @@ class BlockDescent:
         """Compute the gap of the active samples."""
         # v of the samples that may move up, else inf, and down, else -inf.
         self.up, self.down = np.empty((2, len(self.active)))
-        self.least, self.most = find_movable(
-            self.active, self.y, self.box, self.alpha, self.v, self.up, self.down
-        )
+        ends = []
+
+        def find(first, last):
+            here = slice(first, last)
+            of_samples = self.y, self.box, self.alpha, self.v
+            movable = self.up[here], self.down[here]
+            ends.append(find_movable(self.active[here], *of_samples, *movable))
+
+        small = len(self.active) < SAMPLES_FOR_THREADS
+        each_slice(find, len(self.active), self.bits.n_jobs, small=small)
+        least, most = zip(*ends, strict=True)
+        self.least, self.most = min(least), max(most)
         self.gap = self.most - self.least
         return self.gap
 
@@ -404,8 +416,9 @@ class BlockDescent:
             _, self.v = self._solve_block(self.active, self.K, 0.2 * tol)
             return True
         self.block = choose_block(
-            self.up, self.down, self.active, self.block, self.block_size
-        )
+            self.up, self.down, self.active, self.block, self.block_size,
+            self.bits.n_jobs,
+        )  # fmt: skip
         rows = self.bits.rows.take(self.block)
         precision = max(BLOCK_PRECISION * self.gap, 0.5 * tol)
         changes, _ = self._solve_block(self.block, self.bits.matrix(rows), precision)
@@ -452,7 +465,7 @@ def block_size(n_samples):
     return min(512, max(256, n_samples // 32))
 
 
-def choose_block(up, down, active, last, size):
+def choose_block(up, down, active, last, size, n_jobs=1):
     """Choose half a block of the worst violators, and half of the last block."""
     half = (size - len(last) // 2) // 2
     if 2 * half >= len(active):
@@ -462,8 +475,12 @@ def choose_block(up, down, active, last, size):
     chosen[last[len(last) // 2 :]] = True
     is_kept = chosen[active]  # without those that are left out by now
     chosen[:] = False
-    chosen[active[np.argpartition(up, half)[:half]]] = True
-    chosen[active[np.argpartition(-down, half)[:half]]] = True
+
+    def choose(first, last):
+        for values in (up, -down)[first:last]:
+            chosen[active[np.argpartition(values, half)[:half]]] = True
+
+    each_slice(choose, 2, n_jobs, small=len(active) < SAMPLES_FOR_THREADS)
     from_last_block = active[is_kept]
     chosen[from_last_block] = False
     return np.concatenate([from_last_block, np.flatnonzero(chosen)])

@@ -9,6 +9,7 @@ from joblib import cpu_count, parallel_config
 from sklearn import config_context, get_config
 
 from sklboolean._core.parallel import (
+    beside,
     count_threads,
     each_slice,
     in_threads,
@@ -196,3 +197,11 @@ def test_python_waits_at_exit_for_what_ctrl_c_left_running(is_daemon):
     thread.start()
     thread.join()
     assert found == [False]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2])
+def test_a_call_beside_runs_once(n_jobs):
+    calls = []
+    result = beside(lambda: calls.append(threading.get_ident()) or 7, n_jobs)
+    assert result() == 7
+    assert len(calls) == 1
