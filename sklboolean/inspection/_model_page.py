@@ -145,6 +145,7 @@ def model_page(
         "proof": list(formula.proof),
         "n_columns": len(user_columns.names),
         **_formula_fields(formula, used),
+        **_grade_fields(formula, names),
         "rows": _rows(user_columns, bits, np.asarray(y), names),
         "shapley": _shapley_fields(user_columns, bits, owners),
         **samples,
@@ -155,10 +156,43 @@ def model_page(
     return page
 
 
+def _shown(formula):
+    """Return the formula whose terms have a row each: rules without their grades."""
+    return getattr(formula, "of_labels", None) or formula
+
+
+def _grade_fields(formula, names):
+    """Describe the grades of rules, of each what it adds to its rule.
+
+    Returns
+    -------
+    fields : dict
+        "grades": a list for each rule, and one for samples without a rule, of pairs of
+        a text and the probability of the label. Lists of one grade are empty.
+        "grade_texts": the texts in the order of the grades.
+    """
+    if _shown(formula) is formula:
+        return {"grades": [], "grade_texts": []}
+    rules = [*map(set, formula.of_labels.terms), set()]
+    grades, texts = [[] for _ in rules], []
+    labels, table = [*formula.labels, formula.default], formula.probabilities
+    for term, label, row in zip([*formula.terms, ()], labels, table, strict=True):
+        # A grade has the literals of its rule, and of no rule before it.
+        rule = next(k for k, literals in enumerate(rules) if literals <= set(term))
+        added = [literal for literal in term if literal not in rules[rule]]
+        texts.append(" and ".join(names.words(added)))
+        grades[rule].append([texts[-1], float(row[formula.classes.index(label)])])
+    grades = [of_rule if len(of_rule) > 1 else [] for of_rule in grades]
+    return {"grades": grades, "grade_texts": texts}
+
+
 def _formula_fields(formula, used):
     """Describe the formula as the script of the page evaluates it."""
     number_of_feature = {feature: k for k, feature in enumerate(used)}
-    classes = formula.classes
+    classes, terms = formula.classes, list(formula.terms)
+    if _shown(formula) is not formula:
+        # After the grades, of which the first decides, the rules that are listed.
+        terms += formula.of_labels.terms
     # Values for lists of rules; sums replace some of them.
     fields = {
         "link": "first",
@@ -167,18 +201,20 @@ def _formula_fields(formula, used):
         "classes": classes and [str(label) for label in classes],
         "games": None,
         "outputs": [""],
+        "labels": None,
         "default": None,
         "probabilities": None,
         "intercepts": None,
         "is_card": False,
         "terms": [
             [[number_of_feature[feature], bool(value)] for feature, value in term]
-            for term in formula.terms
+            for term in terms
         ],
     }
     if isinstance(formula, FirstRule):
         probabilities = formula.probabilities.tolist()
         return fields | {
+            "labels": [str(label) for label in formula.labels],
             "default": str(formula.default),
             "probabilities": probabilities,
         }
@@ -332,19 +368,15 @@ def _edit_calls(model, formula):
         return [f"with_points({{{text}: 0}}" for text in texts]
     if not hasattr(model, "with_rules"):
         return [""] * len(texts)
-    rules, calls = [set(literals) for literals in formula.of_labels.terms], []
-    for term in formula.terms:
-        # A term is a grade, which has the literals of its rule.
-        of_rule = [k for k, literals in enumerate(rules) if literals <= set(term)][:1]
-        others = [k for k in range(len(rules)) if k not in of_rule]
-        calls.append(f"with_rules({others}" if of_rule else "")
-    return calls
+    numbers = range(len(texts))
+    return [f"with_rules({[j for j in numbers if j != k]}" for k in numbers]
 
 
 def _rows(columns, bits, y, names):
     """Describe each rule, or each weight of each output."""
-    formula = columns.formula
+    formula = _shown(columns.formula)
     satisfied, calls = formula.satisfied(bits), _edit_calls(columns.model, formula)
+    n_before = 0 if formula is columns.formula else len(columns.formula.terms)
     model, data = "model", "X"
     if columns.transformers is not None:
         model, data = "model[-1]", "model[:-1].transform(X)"
@@ -356,7 +388,7 @@ def _rows(columns, bits, y, names):
         rows.append(
             {
                 "number": len(rows) + 1,
-                "term": term,
+                "term": n_before + term,
                 "output": output,
                 "text": texts[term],
                 "weight": weight,

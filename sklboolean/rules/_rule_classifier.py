@@ -265,10 +265,12 @@ class RuleClassifier(
             self._set_fitted_attributes(setting, samples, params, rng)
             progress.finish()
         if not self.rules_:
+            advice = "Set class_weight='balanced' to find rules of a rare class. "
+            advice = advice if self.class_weight is None else ""
             warn_user(
                 "No rule gained enough: every sample is predicted as "
-                f"{self.default_}. Lower penalty or literal_cost, or use a linear "
-                "model, which can add up many weak features."
+                f"{self.default_}. {advice}Lower penalty or literal_cost, or use a "
+                "linear model, which can add up many weak features."
             )
         return self
 

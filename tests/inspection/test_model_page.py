@@ -92,7 +92,8 @@ def by_hand(data, values):
     bits = [holds(feature) for feature in data["features"]]
     held = [all(bits[j] == wanted for j, wanted in term) for term in data["terms"]]
     if data["link"] == "first":
-        return data["probabilities"][[*held, True].index(True)]
+        n_deciding = len(data["labels"])
+        return data["probabilities"][[*held[:n_deciding], True].index(True)]
     scores = list(data["intercepts"])
     for row in data["rows"]:
         scores[row["output"]] += row["weight"] * held[row["term"]]
@@ -203,10 +204,8 @@ def test_calls_of_the_page_leave_out_a_row(last):
     model = make_pipeline(BooleanEncoder(n_bins=4), last).fit(X, y)
     rows = data_of(model_page(model, X, y))["rows"]
     n_rules = len(model[-1].rules_)
-    # Grades of samples that satisfy no rule have none.
-    rows = [row for row in rows if row["edit"]][:3]
     assert rows
-    for row in rows:
+    for row in rows[:3]:
         edited = eval(row["edit"], {"model": model, "X": X, "y": y})
         texts = [rule.to_text() for rule in edited.rules_]
         assert row["text"] not in texts
@@ -214,6 +213,35 @@ def test_calls_of_the_page_leave_out_a_row(last):
             assert len(texts) == n_rules - 1
     data = data_of(model_page(model[-1], model[0].transform(X), y))
     assert data["rows"][0]["edit"].endswith(", X, y)")
+
+
+def test_rules_of_the_page_are_those_of_the_text():
+    X, y = patients(300)
+    last = RuleClassifier("labels", penalty=1, literal_cost=1, random_state=0)
+    model = make_pipeline(BooleanEncoder(n_bins=4), last).fit(X, y)
+    data = data_of(model_page(model, X, y))
+    lines = last.to_text().splitlines()
+    texts = [f"{row['label']} if {row['text']}" for row in data["rows"]]
+    assert [
+        line[-len(text) :] for line, text in zip(lines, texts, strict=False)
+    ] == texts
+    assert len(lines) == len(texts) + 1
+    # Each sample finds its grade, and the probability, below the rule that decides it.
+    bits, names = model[0].transform(X), list(model[0].get_feature_names_out())
+    n_graded = 0
+    for bit_row, rule, shares in zip(
+        bits.to_numpy(), last.apply(bits), last.predict_proba(bits), strict=True
+    ):
+        held = [
+            (text, value)
+            for text, value in data["grades"][rule]
+            if all(
+                bit_row[names.index(name)] for name in filter(None, text.split(" and "))
+            )
+        ]
+        n_graded += len(held) > 0
+        assert not held or held[0][1] == pytest.approx(shares.max())
+    assert n_graded > 30
 
 
 def test_a_list_of_samples_is_numbered():

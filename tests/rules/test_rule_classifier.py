@@ -225,8 +225,10 @@ def test_penalty_below_one_finds_a_rare_event(n_samples, penalty):
     risk = X[:, 0] & X[:, 1]
     # Of the samples at risk every third one has the event: a rule gains, at 0.2.
     y = risk & (np.cumsum(risk) % 3 == 0)
-    with pytest.warns(UserWarning, match="No rule gained enough"):
+    with pytest.warns(UserWarning, match="Set class_weight='balanced' to find rules"):
         RuleClassifier("labels", random_state=0).fit(X, y)
+    weighted = RuleClassifier("labels", class_weight="balanced", random_state=0)
+    assert weighted.fit(X, y).rules_[0].literals == ((0, True), (1, True))
     model = RuleClassifier("labels", penalty=penalty, random_state=0).fit(X, y)
     assert model.rules_[0].literals == ((0, True), (1, True))
     assert model.rules_[0].label is True
