@@ -144,8 +144,7 @@ def model_page(
         ),
         "proof": list(formula.proof),
         "n_columns": len(user_columns.names),
-        **_formula_fields(formula, used),
-        **_grade_fields(formula, names),
+        **_formula_fields(formula, used, names),
         "rows": _rows(user_columns, bits, np.asarray(y), names),
         "shapley": _shapley_fields(user_columns, bits, owners),
         **samples,
@@ -161,19 +160,24 @@ def _shown(formula):
     return getattr(formula, "of_labels", None) or formula
 
 
-def _grade_fields(formula, names):
-    """Describe the grades of rules, of each what it adds to its rule.
+def _term_fields(formula, used, names):
+    """Describe the terms, and the grades of rules, of each what it adds to its rule.
 
     Returns
     -------
     fields : dict
-        "grades": a list for each rule, and one for samples without a rule, of pairs of
-        a text and the probability of the label. Lists of one grade are empty.
-        "grade_texts": the texts in the order of the grades.
+        "terms": grades, of which the first decides, come before the rules. "grades": a
+        list for each rule, and one for samples without a rule, of pairs of a text and
+        the probability of the label. Lists of one grade are empty. "grade_texts": the
+        texts in the order of the grades.
     """
-    if _shown(formula) is formula:
-        return {"grades": [], "grade_texts": []}
-    rules = [*map(set, formula.of_labels.terms), set()]
+    shown = _shown(formula)
+    terms = [*formula.terms, *(() if shown is formula else shown.terms)]
+    numbers = {feature: k for k, feature in enumerate(used)}
+    terms = [[[numbers[j], bool(value)] for j, value in term] for term in terms]
+    if shown is formula:
+        return {"terms": terms, "grades": [], "grade_texts": []}
+    rules = [*map(set, shown.terms), set()]
     grades, texts = [[] for _ in rules], []
     labels, table = [*formula.labels, formula.default], formula.probabilities
     for term, label, row in zip([*formula.terms, ()], labels, table, strict=True):
@@ -183,16 +187,12 @@ def _grade_fields(formula, names):
         texts.append(" and ".join(names.words(added)))
         grades[rule].append([texts[-1], float(row[formula.classes.index(label)])])
     grades = [of_rule if len(of_rule) > 1 else [] for of_rule in grades]
-    return {"grades": grades, "grade_texts": texts}
+    return {"terms": terms, "grades": grades, "grade_texts": texts}
 
 
-def _formula_fields(formula, used):
+def _formula_fields(formula, used, names):
     """Describe the formula as the script of the page evaluates it."""
-    number_of_feature = {feature: k for k, feature in enumerate(used)}
-    classes, terms = formula.classes, list(formula.terms)
-    if _shown(formula) is not formula:
-        # After the grades, of which the first decides, the rules that are listed.
-        terms += formula.of_labels.terms
+    classes = formula.classes
     # Values for lists of rules; sums replace some of them.
     fields = {
         "link": "first",
@@ -206,10 +206,7 @@ def _formula_fields(formula, used):
         "probabilities": None,
         "intercepts": None,
         "is_card": False,
-        "terms": [
-            [[number_of_feature[feature], bool(value)] for feature, value in term]
-            for term in terms
-        ],
+        **_term_fields(formula, used, names),
     }
     if isinstance(formula, FirstRule):
         probabilities = formula.probabilities.tolist()
