@@ -44,15 +44,19 @@ nitpick_ignore_regex = [(r"py:.*", r"(sklearn|numpy|scipy|pandas|matplotlib)\..*
 suppress_warnings = ["myst.header"]  # benchmarks print tables under small headings
 
 search_words = {
-    "user_guide/choose": "choose, which estimator",
+    "user_guide/choose": "choose, which estimator, which model",
+    "user_guide/capabilities": "export, which model can I export, capabilities",
     "user_guide/tune": "tune, tuning, hyper-parameters, grid search",
     "user_guide/speed": "speed, latency, memory, seconds of a fit",
-    "user_guide/compare": "compare, comparison, alternatives",
-    "user_guide/data_frames": "data frame, data frames, mixed table, categories",
-    "user_guide/imbalanced_classes": "imbalanced, class imbalance, rare class",
+    "user_guide/compare": "compare, comparison, alternatives, migrate",
+    "user_guide/data_frames": "data frame, data frames, mixed table, categories, dates",
+    "user_guide/imbalanced_classes": "imbalanced, class imbalance, rare class, confusion matrix",
     "user_guide/missing_values": "missing values, missing, gaps, imputation, NaN",
     "user_guide/label_noise": "label noise, noisy labels, wrong labels",
-    "user_guide/deploy": "deploy, deployment, production, ONNX, SQL, JSON",
+    "user_guide/deploy": "deploy, deployment, production, ONNX, SQL, JSON, database",
+    "user_guide/ensemble": "multiclass, several classes, prediction interval, interval",
+    "user_guide/least_changes": "counterfactual, recourse, smallest change",
+    "user_guide/explain_a_prediction": "Shapley, SHAP, feature importance, explain",
     "user_guide/progress": "progress, progress bar, callbacks, verbose",
     "user_guide/reproduce": "reproduce, reproducible, seeds",
 }
