@@ -50,7 +50,9 @@ search_words = {
     "user_guide/speed": "speed, latency, memory, seconds of a fit",
     "user_guide/compare": "compare, comparison, alternatives, migrate",
     "user_guide/data_frames": "data frame, data frames, mixed table, categories, dates",
-    "user_guide/imbalanced_classes": "imbalanced, class imbalance, rare class, confusion matrix",
+    "user_guide/imbalanced_classes": (
+        "imbalanced, class imbalance, rare class, confusion matrix"
+    ),
     "user_guide/missing_values": "missing values, missing, gaps, imputation, NaN",
     "user_guide/label_noise": "label noise, noisy labels, wrong labels",
     "user_guide/deploy": "deploy, deployment, production, ONNX, SQL, JSON, database",

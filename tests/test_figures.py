@@ -11,7 +11,7 @@ BENCHMARKS = ROOT / "benchmarks"
 EXPERIMENTS = [
     page
     for page in sorted((ROOT / "docs" / "experiments").glob("*.md"))
-    if page.stem not in {"index", "benchmarks", "results"}
+    if page.stem not in {"index", "benchmarks", "results", "exact_calls"}
 ]
 
 
