@@ -12,7 +12,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from threading import Thread, local
 
 from joblib import effective_n_jobs, parallel_config
@@ -65,9 +65,11 @@ def in_threads(function, arguments, n_jobs=None):
         As in `count_threads`.
     """
     check_n_jobs(n_jobs)
-    n_threads = count_threads(n_jobs)
-    if n_threads == 1:
-        yield from (function(*each) for each in arguments)
+    n_threads, remaining = count_threads(n_jobs), iter(arguments)
+    first = list(islice(remaining, 2))
+    remaining = chain(first, remaining)
+    if n_threads == 1 or len(first) == 1:  # which may use the threads
+        yield from (function(*each) for each in remaining)
         return
     pool, config = kept_threads(os.getpid(), n_threads), get_config()
 
@@ -75,7 +77,6 @@ def in_threads(function, arguments, n_jobs=None):
         with config_context(**config):
             return function(*each)
 
-    remaining = iter(arguments)
     begun = deque()
     try:
         while True:

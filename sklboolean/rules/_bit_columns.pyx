@@ -36,7 +36,7 @@ SIDE_BY_SIDE = SKLB_SIDE_BY_SIDE
 
 
 def sum_columns(const uint64_t[:, ::1] columns, const double[:, ::1] values,
-                double[:, ::1] sums):
+                double[:, :] sums):
     """Write into ``sums[k, j]`` the sum of ``values[k]`` over the samples of column j."""
     cdef int64_t k, j
     require(values.shape[1] == 64 * columns.shape[1] and sums.shape[0] == values.shape[0]
@@ -65,9 +65,13 @@ def sum_columns_of_many(const uint64_t[:, ::1] columns, const double[:, ::1] val
 
 
 def add_columns(const uint64_t[:, ::1] columns, const double[:, ::1] coefficients,
-                double[:, ::1] scores):
-    """Add ``coefficients[k, j]`` to ``scores[k]`` for the samples of each column j."""
+                double[:, ::1] scores, int64_t first, int64_t last):
+    """Add ``coefficients[k, j]`` to ``scores[k]`` for the samples of each column j.
+
+    Those of the words ``first`` to ``last``.
+    """
     cdef int64_t k, j
+    require(0 <= first < last <= columns.shape[1], "the words do not exist")
     require(scores.shape[1] == 64 * columns.shape[1]
             and scores.shape[0] == coefficients.shape[0]
             and coefficients.shape[1] == columns.shape[0], "columns and scores do not fit")
@@ -75,8 +79,8 @@ def add_columns(const uint64_t[:, ::1] columns, const double[:, ::1] coefficient
         for k in range(coefficients.shape[0]):
             for j in range(columns.shape[0]):
                 if coefficients[k, j] != 0:
-                    sklb_masked_add(&columns[j, 0], coefficients[k, j], &scores[k, 0],
-                                    columns.shape[1])
+                    sklb_masked_add(&columns[j, first], coefficients[k, j],
+                                    &scores[k, 64 * first], last - first)
 
 
 def keep_samples(const uint64_t[:, ::1] columns, const uint64_t[::1] samples,

@@ -161,7 +161,7 @@ class ConjunctionSum:
         fill_covers(features, samples, self.indptr, self.literals, covers)
         scores = np.empty((len(self.intercepts), 64 * len(samples)))
         scores[:] = self.intercepts[:, None]
-        add_columns(covers, self.coefficients, scores)
+        add_columns(covers, self.coefficients, scores, 0, len(samples))
         return scores[:, : len(words)].T
 
     def satisfied(self, words):
@@ -376,6 +376,7 @@ class ColumnGeneration:
             self.loss,
             np.pad(C * self.weights, padding),
             np.pad(self.targets, ((0, 0), padding)),
+            self.search.n_jobs,
         )
 
     def _generate(self, problem, C, tol, width, exact, last_work, watch):

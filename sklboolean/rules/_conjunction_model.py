@@ -245,7 +245,8 @@ class ConjunctionModel(
 
         def path_of(train, test):
             train, held_out = samples.take(train), samples.take(test)
-            return fit_path(train, held_out, space, Cs, self._held_out_loss, max_work)
+            loss, n_jobs = self._held_out_loss, self.n_jobs
+            return fit_path(train, held_out, space, Cs, loss, max_work, n_jobs)
 
         for path in in_threads(path_of, splits, self.n_jobs):
             paths.append(path)

@@ -17,6 +17,7 @@ import numpy as np
 
 from sklboolean._core._popcount import count_ones
 from sklboolean._core.bits import BitColumns, BitRows, binary_digits, count_common
+from sklboolean._core.parallel import each_slice
 from sklboolean.rules._bit_columns import add_counts, add_multiples, keep_samples
 
 # What the multiples of all samples add up to, about. Fewer make a step less exact, and
@@ -27,6 +28,9 @@ BLOCK, WORDS = 128, 2**12
 # Nanoseconds to pack a word of a column, and words of digits, for all pairs of columns,
 # up to which nothing is packed.
 PACK, FEW = 5, 2**18
+# Words to pack, and pairs of columns times words to count, that one thread is done with
+# before another has started.
+PACKED_FOR_THREADS, PAIRED_FOR_THREADS = 2**13, 2**18
 
 
 class Curvatures:
@@ -43,6 +47,7 @@ class Curvatures:
     ----------
     pairs : list of pairs of int
         Two outputs; twice the same for the score of one.
+    n_jobs : int or None
 
     Attributes
     ----------
@@ -52,8 +57,8 @@ class Curvatures:
         and to pack.
     """
 
-    def __init__(self, pairs):
-        self.pairs, self.reference, self.work = pairs, None, 0
+    def __init__(self, pairs, n_jobs=1):
+        self.pairs, self.n_jobs, self.reference, self.work = pairs, n_jobs, None, 0
         # Row and column i of the matrix are of the coefficient counted[:, i]: its
         # output and its column.
         self.counted, self.matrix = np.zeros((2, 0), dtype=np.int64), np.zeros((0, 0))
@@ -170,26 +175,37 @@ class Curvatures:
             words = slice(start, start + WORDS)
             sides = [columns[places, words] for places in chosen]
             for exponent, digit in enumerate(digits[:, words]):
-                rows_of, others_of = (keep_true(side, digit) for side in sides)
+                rows_of, others_of = (
+                    keep_true(side, digit, self.n_jobs) for side in sides
+                )
                 right = BitColumns.from_rows(others_of)
-                for i in range(0, len(rows), BLOCK):
-                    last = min(i + BLOCK, len(rows))
+
+                def count(i, last, rows_of=rows_of, right=right, exponent=exponent):
                     counts = count_common(
                         rows_of.take(slice(i, last)),
                         right.part(0, min(first + last, len(others))),
                     )
                     where = rows[i:last], others, first + i
                     add_counts(counts, *where, sign * 2**exponent, self.matrix)
+
+                # No two slices share a pair.
+                small = n_pairs * rows_of.words.shape[1] < PAIRED_FOR_THREADS
+                each_slice(count, len(rows), self.n_jobs, small=small, step=BLOCK)
                 self.work += n_pairs * rows_of.words.shape[1] // 3
                 self.work += PACK * (len(rows) + len(others)) * len(digit)
 
 
-def keep_true(columns, samples):
+def keep_true(columns, samples, n_jobs=1):
     """Pack the bits of the samples that are marked, as `BitRows`."""
     n = np.empty(1, dtype=np.int32)
     count_ones(samples[None, :], n)
     packed = np.empty((len(columns), -(-int(n[0]) // 64)), dtype=np.uint64)
-    keep_samples(columns, samples, packed)
+
+    def keep(first, last):
+        keep_samples(columns[first:last], samples, packed[first:last])
+
+    small = columns.size < PACKED_FOR_THREADS
+    each_slice(keep, len(columns), n_jobs, small=small)
     return BitRows.from_words(packed, int(n[0]))
 
 

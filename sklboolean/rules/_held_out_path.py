@@ -164,7 +164,7 @@ class HeldOutPath:
     is_cut: bool = False
 
 
-def fit_path(train, held_out, space, Cs, loss, max_work):
+def fit_path(train, held_out, space, Cs, loss, max_work, n_jobs=1):
     """Fit to some samples for each C, from the smallest on.
 
     The path ends with the second C in turn whose loss is above the least, with one
@@ -178,13 +178,14 @@ def fit_path(train, held_out, space, Cs, loss, max_work):
     loss : callable
         ``loss(scores, targets)`` computes the losses of samples.
     max_work : float
+    n_jobs : int or None
 
     Returns
     -------
     path : HeldOutPath
     """
     model, path, best = (
-        train.generation(space),
+        train.generation(space, n_jobs),
         HeldOutPath(np.full(len(Cs), np.inf)),
         None,
     )

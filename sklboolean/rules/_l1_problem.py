@@ -21,6 +21,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, logsumexp, softmax
 
+from sklboolean._core.parallel import each_slice
 from sklboolean.rules._bit_columns import (
     SIDE_BY_SIDE,
     add_columns,
@@ -41,8 +42,9 @@ MAX_STEPS = 100
 MOST_PAIRED = 8
 # Share of the curvatures that may have moved before they are counted again.
 MAX_CHANGE = 0.1
-# Samples whose losses are computed at a time.
-LOSSES = 2**16
+# Samples whose losses are computed at a time, those that one thread is done with before
+# another has started, and words of columns likewise.
+LOSSES, SAMPLES_FOR_THREADS, WORDS_FOR_THREADS = 2**16, 2**12, 2**12
 
 
 class L1Problem:
@@ -55,6 +57,7 @@ class L1Problem:
         Of the samples; 0 behind the last one.
     targets : ndarray of shape (n_outputs, 64 * n_words), float64 or bool
         0 or 1 for the logistic loss, one-hot for softmax.
+    n_jobs : int or None
 
     Attributes
     ----------
@@ -67,12 +70,13 @@ class L1Problem:
         sizes of what is done, and does not depend on the machine.
     """
 
-    def __init__(self, loss, weights, targets):
+    def __init__(self, loss, weights, targets, n_jobs=1):
         self.loss, self.weights, self.targets = loss, weights, targets
+        self.n_jobs = n_jobs
         models = [[(k, k)] for k in range(len(targets))]
         if loss == "softmax" and len(targets) <= MOST_PAIRED:
             models = [list(combinations(range(len(targets)), 2))]
-        self.curvatures = [Curvatures(pairs) for pairs in models]
+        self.curvatures = [Curvatures(pairs, n_jobs) for pairs in models]
         self.work = 0
 
     def keep(self, columns):
@@ -84,14 +88,36 @@ class L1Problem:
         """Compute the weighted loss of scores, or of what a step makes of them."""
         total = 0.0
         for first in range(0, scores.shape[1], LOSSES):
-            block = slice(first, first + LOSSES)
-            moved = scores[:, block]
-            if direction is not None:
-                moved = moved + rate * direction[:, block]
-            total += float(
-                self._losses(moved, self.targets[:, block]) @ self.weights[block]
-            )
+            weights = self.weights[first : first + LOSSES]
+            losses = np.empty(len(weights))
+
+            def fill(begin, end, first=first, losses=losses):
+                part = slice(first + begin, first + end)
+                moved = scores[:, part]
+                if direction is not None:
+                    moved = moved + rate * direction[:, part]
+                losses[begin:end] = self._losses(moved, self.targets[:, part])
+
+            self._by_samples(fill, len(losses))
+            total += float(losses @ weights)
         return total
+
+    def _by_samples(self, function, n_samples):
+        """Call a function for slices of samples, in threads."""
+        small = n_samples < SAMPLES_FOR_THREADS
+        each_slice(function, n_samples, self.n_jobs, multiple=64, small=small)
+
+    def _by_words(self, function, n, columns):
+        """Call a function for slices of columns, or of their words, in threads."""
+        each_slice(function, n, self.n_jobs, small=columns.size < WORDS_FOR_THREADS)
+
+    def _add_columns(self, columns, coefficients, scores):
+        """Add the columns times their coefficients to the scores."""
+
+        def add(first, last):
+            add_columns(columns, coefficients, scores, first, last)
+
+        self._by_words(add, columns.shape[1], columns)
 
     def _losses(self, scores, targets):
         """Compute the loss of each sample."""
@@ -106,7 +132,15 @@ class L1Problem:
         """Compute the means that the loss compares with the targets."""
         if self.loss == "squared":
             return scores.copy()
-        return expit(scores) if self.loss == "logistic" else softmax(scores, axis=0)
+        means = np.empty_like(scores)
+
+        def fill(first, last):
+            part = scores[:, first:last]
+            is_logistic = self.loss == "logistic"
+            means[:, first:last] = expit(part) if is_logistic else softmax(part, axis=0)
+
+        self._by_samples(fill, scores.shape[1])
+        return means
 
     def solve(
         self, columns, prices, signs, coefficients, tol, max_work=np.inf, watch=None, *,
@@ -139,7 +173,7 @@ class L1Problem:
         """
         self.max_work = max_work
         self.scores = np.zeros(self.targets.shape)
-        add_columns(columns, coefficients, self.scores)
+        self._add_columns(columns, coefficients, self.scores)
         self.value = self.loss_of(self.scores) + (prices * np.abs(coefficients)).sum()
         before = np.inf
         for step in range(MAX_STEPS + 1):
@@ -218,13 +252,21 @@ class L1Problem:
         self.work += 8 * columns.size * n_outputs + 30 * values.size
         if n_outputs <= MOST_PAIRED:
             slopes = np.empty((n_outputs, n_columns))
-            sum_columns(columns, values, slopes)
+
+            def sum_part(first, last):
+                sum_columns(columns[first:last], values, slopes[:, first:last])
+
+            self._by_words(sum_part, n_columns, columns)
             return slopes
         # Many outputs: the values of a sample lie side by side for the vector unit.
         width = -(-n_outputs // SIDE_BY_SIDE) * SIDE_BY_SIDE
         by_sample, sums = np.zeros((len(values.T), width)), np.empty((n_columns, width))
         by_sample[:, :n_outputs] = values.T
-        sum_columns_of_many(columns, by_sample, sums)
+
+        def sum_side_by_side(first, last):
+            sum_columns_of_many(columns[first:last], by_sample, sums[first:last])
+
+        self._by_words(sum_side_by_side, n_columns, columns)
         return np.ascontiguousarray(sums[:, :n_outputs].T)
 
     def _models(self, active):
@@ -319,7 +361,7 @@ class L1Problem:
         has_moved : bool
         """
         direction = np.zeros(self.scores.shape)
-        add_columns(columns, change, direction)
+        self._add_columns(columns, change, direction)
         penalty = (prices * np.abs(coefficients)).sum()
         penalty_after = (prices * np.abs(coefficients + change)).sum()
         # Armijo's rule for the loss and the penalty together.

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_equal
 from oracles.rules import (
     LongDoubleSum,
     every_conjunction,
@@ -35,6 +36,7 @@ from sklboolean._core import _cpu, conjunction_search, conjunction_table
 from sklboolean._core.bits import pack_dense
 from sklboolean._core.weights import relative_weights
 from sklboolean.datasets import make_monks, make_tic_tac_toe
+from sklboolean.rules import _curvatures, _l1_problem
 from sklboolean.rules._column_generation import ColumnGeneration, ConjunctionSpace
 from sklboolean.rules._l1_problem import L1Problem
 
@@ -804,3 +806,33 @@ def test_selectors_of_scikit_learn_take_the_features_that_matter(kind, n_feature
     for selector in (by_rank, RFE(kind(C=1.0), n_features_to_select=3)):
         assert selector.fit(X, y).get_support(indices=True).tolist() == [0, 1, 2]
         assert selector.transform(X).shape == (300, 3)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "softmax", "squared"])
+@pytest.mark.parametrize("n_outputs", [3, 10])
+def test_solutions_do_not_depend_on_the_number_of_threads(loss, n_outputs, monkeypatch):
+    for name in ("SAMPLES_FOR_THREADS", "WORDS_FOR_THREADS"):
+        monkeypatch.setattr(_l1_problem, name, 0)
+    for name in ("PACKED_FOR_THREADS", "PAIRED_FOR_THREADS", "FEW"):
+        monkeypatch.setattr(_curvatures, name, 0)
+    rng = np.random.default_rng(0)
+    columns = pack_dense((rng.random((30, 320)) < 0.3).astype(np.uint8))
+    codes = rng.integers(0, n_outputs, 320)
+    targets = np.eye(n_outputs)[codes].T
+    if loss != "softmax":
+        targets = targets[:1]
+    solutions = []
+    for n_jobs in (1, 3):
+        problem = L1Problem(loss, np.full(320, 0.2), targets, n_jobs)
+        coefficients = np.zeros((len(targets), 30))
+        problem.solve(
+            columns,
+            np.ones(30),
+            np.zeros(30, np.int8),
+            coefficients,
+            1e-3,
+            balances=True,
+        )
+        solutions.append([coefficients, problem.means, problem.value])
+    assert solutions[0][0].any()
+    assert_equal(*solutions)
