@@ -118,8 +118,8 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         class against the rest. "joint": one game, in which each hypothesis must
         classify more than half of the weight correctly; for strong weak learners.
         "auto": where a `CrossValidatedSchedule` holds out samples the one with the
-        larger held-out accuracy; of more than five classes "ovo" must be better under
-        the schedule that is best for "ovr", to save time. Without such samples "ovo".
+        larger held-out accuracy; of more than five classes "ovo" is tried with the
+        schedule that is best for "ovr", to save time. Without such samples "ovo".
         "ovr" also where the number of pairs of classes times that of features exceeds
         a million, as with 20 classes of texts, because "ovo" would be slow.
     class_weight : dict, "balanced" or None, default=None

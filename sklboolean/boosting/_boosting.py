@@ -292,11 +292,13 @@ class BoostingState:
             return
         self.plan()
         played = learner.play(self.schedule, self.gamma, rng, counted=measured)
+        # Up to the last state that occurs.
+        n_states = (np.arange(1, self.k + 3) * (played.counts > 0)).max(axis=1)
         rounds = zip(played.hypotheses, *played.record.tolist(), strict=True)
         for i, (hypothesis, *edges, self.gamma) in enumerate(rounds):
             trial = Trial(hypothesis, None, *edges)
             if measured:
-                counts = np.trim_zeros(played.counts[i], "b")
+                counts = played.counts[i, : n_states[i]]
                 weights = self.votes.weights_of_states(counts, self.k, self.gamma)
                 self.record_round(weights, trial)
             elif trial.has_edge():

@@ -25,7 +25,7 @@ from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.meta import draw_seed
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean.boosting._boosting import Schedule
-from sklboolean.boosting._games import held_out_margins
+from sklboolean.boosting._games import held_out_margins, splits_of
 from sklboolean.boosting._majority_game import max_gamma
 from sklboolean.boosting._schedules import BoostingSchedule
 
@@ -44,7 +44,8 @@ class CrossValidatedSchedule(BoostingSchedule):
     It is a value of ``schedule`` in `BoostByMajority` for a given number of rounds, and
     its default. Each candidate is a way to set the edge that is assumed in each round.
     All are compared by held-out accuracy, and the best one boosts all samples: with
-    four candidates and three folds 13 fits in place of one.
+    four candidates and three folds 13 fits in place of one. Of more than ten games
+    of classes the first fold compares.
 
     Parameters
     ----------
@@ -122,8 +123,8 @@ class CrossValidatedSchedule(BoostingSchedule):
             With a number of rounds. The candidates replace its gamma and holdout.
         games : list of (list of ClassGame or None)
             What may decide between the classes. One that follows is taken when its
-            held-out accuracy is larger. Of many games all candidates are tried only
-            when they are better with the one that is best for those before.
+            held-out accuracy is larger. Many games are tried with the candidate that
+            is best for those before, and the first fold chooses what plays all folds.
         rng : RandomState
         folds : int, splitter or iterable of splits of the samples
         n_jobs : int or None
@@ -138,14 +139,18 @@ class CrossValidatedSchedule(BoostingSchedule):
         if first.n_classes == 2 and np.bincount(first.codes).min() < 2:
             name = next(iter(schedules))
             return Choice(first, games[0], name, schedules[name])
-        test = partial(held_out_choices, cv=folds, seed=draw_seed(rng), n_jobs=n_jobs)
+        seed = draw_seed(rng)
+        test = partial(
+            held_out_choices, splits=splits_of(first.codes, folds, seed), seed=seed,
+            n_jobs=n_jobs,
+        )  # fmt: skip
         best = None
         for kind in games:
-            if best is not None and len(kind) > FEW_GAMES:
-                same = {best.name: best.schedule}
-                if test(best.learner, kind, same)[0].score <= best.score:
-                    continue
-            choice = choose_learner(learners, kind, schedules, test)
+            if len(kind or ()) <= FEW_GAMES:
+                choice = choose_learner(learners, kind, schedules, test)
+            else:
+                tried = {best.name: best.schedule} if best else schedules
+                choice = choose_by_one_fold(learners, kind, tried, test)
             if best is None or choice.score > best.score:
                 best = choice
         return best
@@ -242,12 +247,20 @@ def choose_learner(learners, games, schedules, test):
     return best
 
 
-def held_out_choices(weak_learner, games, schedules, cv, seed, n_jobs):
+def choose_by_one_fold(learners, games, schedules, test):
+    """Choose as `choose_learner` by the first fold; the choice plays all folds."""
+    test_once = partial(test, splits=test.keywords["splits"][:1])
+    chosen = choose_learner(learners, games, schedules, test_once)
+    (tested,) = test(chosen.learner, games, {chosen.name: chosen.schedule})
+    return tested._replace(scores=chosen.scores)
+
+
+def held_out_choices(weak_learner, games, schedules, splits, seed, n_jobs):
     """Test schedules on held-out samples.
 
     Parameters
     ----------
-    weak_learner, games, cv, seed, n_jobs
+    weak_learner, games, splits, seed, n_jobs
         As for `held_out_margins`.
     schedules : dict of Schedule
 
@@ -256,7 +269,7 @@ def held_out_choices(weak_learner, games, schedules, cv, seed, n_jobs):
     choices : list of Choice
     """
     margins, tested = held_out_margins(
-        weak_learner, games, list(schedules.values()), cv, seed, n_jobs
+        weak_learner, games, list(schedules.values()), splits, seed, n_jobs
     )
     codes, weights = weak_learner.codes[tested], weak_learner.sample_weight
     weights = None if weights is None else weights[tested]

@@ -132,7 +132,30 @@ def tests_of_games(tests):
     return np.concatenate(joined)
 
 
-def held_out_margins(weak_learner, games, schedules, cv, seed, n_jobs=None):
+def splits_of(codes, cv, seed):
+    """Split samples into those that train and those that test, for each fold.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples,), int
+    cv : int, splitter or iterable of splits
+    seed : int
+
+    Returns
+    -------
+    splits : list of (train, test)
+    """
+    if isinstance(cv, Integral):
+        # No more folds than a class has samples: else some would lack it. A game of a
+        # class with one sample is not played where that sample is tested.
+        fewest = np.bincount(codes).min()
+        kind = KFold if fewest < 2 else StratifiedKFold
+        cv = kind(max(2, min(cv, fewest)), shuffle=True, random_state=seed)
+    splitter = check_cv(cv, codes, classifier=True)
+    return list(splitter.split(np.zeros((len(codes), 1)), codes))
+
+
+def held_out_margins(weak_learner, games, schedules, splits, seed, n_jobs=None):
     """Compute the margin of each sample under votes that were not trained on it.
 
     Parameters
@@ -141,9 +164,9 @@ def held_out_margins(weak_learner, games, schedules, cv, seed, n_jobs=None):
         Of all samples.
     games : list of ClassGame or None
     schedules : list of Schedule
-    cv : int, splitter or iterable of splits
+    splits : list of (train, test)
     seed : int
-        For the folds and the games, the same for each schedule.
+        For the games, the same for each schedule.
     n_jobs : int or None
 
     Returns
@@ -154,17 +177,6 @@ def held_out_margins(weak_learner, games, schedules, cv, seed, n_jobs=None):
         The others.
     """
     codes, n_classes = weak_learner.codes, weak_learner.n_classes
-    if isinstance(cv, Integral):
-        # No more folds than a class has samples: else some would lack it. A game of a
-        # class with one sample is not played where that sample is tested.
-        fewest = np.bincount(codes).min()
-        n_folds = max(2, min(cv, fewest))
-        if fewest < 2:
-            cv = KFold(n_folds, shuffle=True, random_state=seed)
-        else:
-            cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    splitter = check_cv(cv, codes, classifier=True)
-    splits = list(splitter.split(np.zeros((len(codes), 1)), codes))
     n_jobs = n_jobs if weak_learner.fills_threads else 1
     margins_by_fold = Parallel(n_jobs=n_jobs, require=weak_learner.require)(
         delayed(margins_of_fold)(weak_learner, games, schedule, train, test, seed)

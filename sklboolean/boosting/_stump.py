@@ -12,7 +12,6 @@ every processor and in every order of the samples.
 #   pass, and the sums of the digits are put together as int64 or Python's integers.
 # So sums are exact, and the best stump does not depend on the order of the samples.
 
-from copy import copy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -582,7 +581,9 @@ class BooleanStump(ExportMixin, TableScoreMixin, ClassifierMixin, VersionedEstim
 
     def _fitted_copy(self, stump, ensemble):
         """Make a fitted copy that votes as a hypothesis of an ensemble does."""
-        fitted = copy(self)
+        # As `copy.copy`, which would read the state as that of a stored estimator.
+        fitted = object.__new__(type(self))
+        vars(fitted).update(vars(self))
         fitted.classes_ = ensemble.classes_
         fitted.n_features_in_ = ensemble.n_features_in_
         if hasattr(ensemble, "feature_names_in_"):

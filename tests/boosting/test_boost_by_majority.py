@@ -605,6 +605,22 @@ def test_scores_of_policies_count_only_rows_that_were_held_out():
     assert model.schedule_scores_["fixed"] == pytest.approx(expected, abs=1e-12)
 
 
+def test_first_fold_compares_the_candidates_of_many_games():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (90, 8)), np.repeat(np.arange(6), 15)
+    folds = list(StratifiedKFold(3).split(X, y))
+    options = {"n_estimators": 5, "multi_class": "ovo", "random_state": 0}
+    schedule = CrossValidatedSchedule(["measured", "fixed"], cv=folds)
+    model = BoostByMajority(BooleanStump(), schedule=schedule, **options).fit(X, y)
+    (train, test), *_others = folds
+    for name, gamma in (("measured", "measured"), ("fixed", max_gamma(5, 0.2))):
+        options["schedule"] = BoostingSchedule(gamma=gamma)
+        part = BoostByMajority(BooleanStump(), **options).fit(X[train], y[train])
+        expected = part.score(X[test], y[test])
+        assert model.schedule_scores_[name] == pytest.approx(expected, abs=1e-12)
+    assert not np.isnan(model.label_quality_).any()  # the choice played all folds
+
+
 def test_schedule_that_was_given_is_named():
     X, y = noisy_majority(60, noise=0)
     for parameters, name in [
