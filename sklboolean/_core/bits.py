@@ -148,6 +148,16 @@ def as_csr(table, n_features):
     return sparse.csr_array(unpack_words(table, n_features).astype(bool))
 
 
+def count_features(words, n_features):
+    """Count the samples in which each feature is true, int64."""
+    counts = np.zeros(n_features, dtype=np.int64)
+    for first in range(0, len(words) if n_features else 0, 2**16):
+        ones = np.zeros(n_features, dtype=np.int32)
+        count_ones(transpose_words(words[first : first + 2**16], n_features), ones)
+        counts += ones
+    return counts
+
+
 def as_words(table):
     """Return a Boolean table, words or CSR, as words."""
     if not sparse.issparse(table):

@@ -11,6 +11,7 @@ a feature of its own.
 # excluded.
 
 import re
+from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import cached_property
@@ -278,8 +279,9 @@ def split_pipeline(model):
     # The steps of an ensemble may have the names of those before it.
     numbered = [(f"{k}-{name}", step) for k, (name, step) in enumerate(steps)]
     transformers = Pipeline(numbered) if steps else None
-    if transformers is not None and hasattr(transformers, "get_feature_names_out"):
-        names = transformers.get_feature_names_out()
-    elif hasattr(model, "feature_names_in_"):
+    if transformers is not None:
+        with suppress(AttributeError):  # some transformers name nothing
+            names = transformers.get_feature_names_out()
+    if names is None and hasattr(model, "feature_names_in_"):
         names = model.feature_names_in_
     return transformers, model, None if names is None else [str(n) for n in names]

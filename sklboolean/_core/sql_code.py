@@ -199,6 +199,35 @@ def sql_code(formula, feature_names=None, output="label", encoder=None, dialect=
     return ",\n".join(f"{code} AS {dialect.quoted(name)}" for name, code in items)
 
 
+def shares_code(rows, features, table):
+    """Write a query of the share of samples that satisfy each of some terms.
+
+    Parameters
+    ----------
+    rows : list of (str, str, term, float)
+        A column, a condition, its term, and the share then.
+    features : SqlFeatures
+    table : str
+    """
+    dialect = features.dialect
+    features.check([term for _, _, term, _ in rows])
+    names = ("column", "condition", "share_then", "share_now")
+    names = [dialect.quoted(name) for name in names]
+    lines = []
+    for column, condition, term, share in rows:
+        is_true = features.conjunction(term)
+        values = (
+            dialect.value(column), dialect.value(condition),
+            dialect.as_float(sql_number(share)),
+            f"AVG(CASE WHEN {is_true} THEN 1.0e0 ELSE 0.0e0 END)",
+        )  # fmt: skip
+        items = ", ".join(
+            f"{v} AS {name}" for v, name in zip(values, names, strict=True)
+        )
+        lines.append(f"SELECT {items} FROM {table} AS f")
+    return "\nUNION ALL ".join(lines)
+
+
 def sql_number(value):
     """Write a float with an exponent, so that no database reads it as a decimal."""
     text = repr(float(value))

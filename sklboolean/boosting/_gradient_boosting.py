@@ -5,7 +5,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.bits import as_words
+from sklboolean._core.bits import as_words, count_features
 from sklboolean._core.damage import require_shape
 from sklboolean._core.directions import directions_of
 from sklboolean._core.exports import ExportMixin
@@ -148,6 +148,10 @@ class GradientBoosting(CallbackSupportMixin, ExportMixin, VersionedEstimator):
         progress : Progress
         """
         words, rng = as_words(samples), check_random_state(self.random_state)
+        self.n_samples_fit_ = np.count_nonzero(weights)
+        self.feature_counts_ = count_features(
+            words if weights.all() else words[weights > 0], self.n_features_in_
+        )
         parts = self._split(strata, weights, rng)
         rounds = BoostingRounds(words, targets, weights, *parts, loss, self.n_jobs)
         blocks = BitBlocks.of(words, self.n_features_in_)

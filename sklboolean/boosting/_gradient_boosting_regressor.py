@@ -74,6 +74,10 @@ default="squared_error"
         error and of the deviance. None if none are held out.
     feature_importances_ : ndarray of shape (`n_features_in_`,), dtype float64
         Share of each feature in the gains of all splits.
+    n_samples_fit_ : int
+        Number of training samples with weight.
+    feature_counts_ : ndarray of shape (`n_features_in_`,), dtype int64
+        Number of them in which each feature is true, for `inspection.monitor`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

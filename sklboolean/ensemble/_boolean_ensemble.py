@@ -94,6 +94,11 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
         By default in the order above.
     weights_ : ndarray of shape (n_estimators,), float64
         The factor of the log-odds of each model, above 0.
+    n_samples_fit_ : int
+        Number of training samples with weight.
+    feature_counts_ : ndarray of shape (n_features,), dtype int64
+        Number of them in which each feature of ``encoder_`` is
+        true, for `inspection.monitor`.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

@@ -77,6 +77,11 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
         Is added to their sum.
     held_out_errors_ : ndarray of shape (n_held_out,), float64
         Absolute errors of the pool for held-out samples, ascending.
+    n_samples_fit_ : int
+        Number of training samples with weight.
+    feature_counts_ : ndarray of shape (n_features,), dtype int64
+        Number of them in which each feature of ``encoder_`` is
+        true, for `inspection.monitor`.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

@@ -129,6 +129,10 @@ class BooleanEnsemble(PartitionsMixin, VersionedEstimator):
 
         ``weights`` are None where the user gave none.
         """
+        self.n_samples_fit_ = fine.shape[0]
+        self.feature_counts_ = np.bincount(
+            fine.indices[fine.data != 0], minlength=fine.shape[1]
+        )
         members = Parallel(n_jobs=self.n_jobs)(
             delayed(fit_member)(
                 model, fine if isinstance(model, FINE_MODELS) else X, targets, weights,

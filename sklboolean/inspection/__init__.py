@@ -17,15 +17,17 @@ from sklboolean.inspection._distillation import Distillation, distill
 from sklboolean.inspection._explanations import Explanation, ExplanationDisplay, explain
 from sklboolean.inspection._label_quality import label_quality
 from sklboolean.inspection._model_page import model_page
+from sklboolean.inspection._monitor import Drift, monitor
 from sklboolean.inspection._shapley_display import ShapleyDisplay
 from sklboolean.inspection._shapley_values import ShapleyValues, shapley_values
 from sklboolean.inspection._top_features import TopFeaturesDisplay, top_features
 from sklboolean.inspection._weights import CompletionDisplay, WeightsDisplay
 
 __all__ = ["BoostingCurveDisplay", "CompletionDisplay", "Counterfactuals"]
-__all__ += ["DependenceDisplay", "Distillation", "Explanation", "ExplanationDisplay"]
+__all__ += ["DependenceDisplay", "Distillation", "Drift", "Explanation"]
+__all__ += ["ExplanationDisplay"]
 __all__ += ["MistakeCurveDisplay", "PotentialDisplay", "QueryCurveDisplay"]
 __all__ += ["RobustnessDisplay", "RuleDisplay", "ShapleyDisplay", "ShapleyValues"]
 __all__ += ["TopFeaturesDisplay", "WeightsDisplay", "counterfactuals", "distill"]
-__all__ += ["explain", "label_quality", "model_page", "robustness", "shapley_values"]
-__all__ += ["top_features"]
+__all__ += ["explain", "label_quality", "model_page", "monitor", "robustness"]
+__all__ += ["shapley_values", "top_features"]

@@ -173,8 +173,12 @@ def changeable_columns(model, encoder=None):
             "Give encoder, for example BooleanEncoder().fit(X_train): its levels and "
             "intervals are then the legal values."
         )
-    no_terms = WeightedSum(features, (), np.zeros((1, 0)), np.zeros(1))
-    return UserColumns.of(whole, formula=no_terms), False
+    return UserColumns.of(whole, formula=empty_sum(features)), False
+
+
+def empty_sum(features, terms=()):
+    """Make a formula of some `Columns`, whose terms have the weight 0."""
+    return WeightedSum(features, terms, np.zeros((1, len(terms))), np.zeros(1))
 
 
 def sources_by_column(transformers):

@@ -131,6 +131,10 @@ class ConjunctionLogisticRegression(
     edit_losses_ : tuple of (float, float) or None
         Mean log-loss on the samples of the last edit, before and after it: see
         ``without``. None for a model that was not edited.
+    n_samples_fit_ : int
+        Number of training samples with weight.
+    feature_counts_ : ndarray of shape (`n_features_in_`,), dtype int64
+        Number of them in which each feature is true, for `inspection.monitor`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

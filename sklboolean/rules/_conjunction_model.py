@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import as_words, targets_of
+from sklboolean._core.conjunction_table import ones_of
 from sklboolean._core.deprecation import NEXT, Gone, old_attribute, renamed
 from sklboolean._core.directions import directions_of
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
@@ -306,6 +307,8 @@ class ConjunctionModel(
 
     def _set_fitted_attributes(self, model, path, Cs):
         state = path[-1]
+        self.n_samples_fit_ = model.n_samples
+        self.feature_counts_ = ones_of(model.features)
         # The largest absolute weight first, then in the order of the search.
         order = np.lexsort(
             (

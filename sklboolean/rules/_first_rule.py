@@ -5,6 +5,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import TableScoreMixin
+from sklboolean._core.bits import count_features
 from sklboolean._core.damage import labels_of, require_shape
 from sklboolean._core.formula import Columns, FirstRule, class_labels
 from sklboolean._core.formulas import html_table, python_value
@@ -47,6 +48,8 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
             rules, default, decisions.counts, samples
         )
         self.grades_ = self._labelled_rules(grades, decisions)
+        self.n_samples_fit_ = len(samples)
+        self.feature_counts_ = count_features(samples.words, self.n_features_in_)
 
     def predict(self, X) -> np.ndarray:
         """Predict the label of each sample.

@@ -98,6 +98,10 @@ class OptimalRuleSet(FirstRuleMixin, VersionedEstimator):
         ``(cost_ - bound_) / cost_``, between 0 and 1. It is 0 only where the set is
         proved to be optimal. Where weights and costs are not whole numbers, ``bound_``
         allows for the errors of the solvers, and a gap of some 1e-6 remains.
+    n_samples_fit_ : int
+        Number of training samples with weight.
+    feature_counts_ : ndarray of shape (`n_features_in_`,), dtype int64
+        Number of them in which each feature is true, for `inspection.monitor`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

@@ -94,6 +94,10 @@ class ScorecardClassifier(
     edit_losses_ : tuple of (float, float) or None
         Mean log-loss on the samples of the last edit, before and after it: see
         ``with_points``. None for a card that was not edited.
+    n_samples_fit_ : int
+        Number of training samples with weight.
+    feature_counts_ : ndarray of shape (`n_features_in_`,), dtype int64
+        Number of them in which each feature is true, for `inspection.monitor`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -302,6 +306,8 @@ class ScorecardClassifier(
         self.coverages_ = np.array(
             [np.count_nonzero(search.cover(c)) for c in self.conditions_], np.int64
         )
+        self.n_samples_fit_ = len(search.features)
+        self.feature_counts_ = search.features.sum(axis=0, dtype=np.int64)
         self._state = ConjunctionSum(
             tuple(self.conditions_),
             self.points_[None].astype(np.float64),
