@@ -45,6 +45,7 @@ class Drift:
     p_values : ndarray of shape (n_columns,), dtype float64
         Corrected for the number of columns.
     is_moved : ndarray of shape (n_columns,), dtype bool
+        Whether the p-value is small and the index large enough.
     owners : ndarray of shape (n_bins,), dtype int64
         The number of the column of each bin.
     conditions : list of n_bins str
