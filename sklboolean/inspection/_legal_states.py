@@ -112,11 +112,12 @@ def possible_bits(columns):
     bits : list of dict from feature to ndarray of shape (n_states,), bool
     """
     possible = []
-    for states in legal_states(columns):
-        # Two more states: no condition holds, and only the mark of missing values.
-        unknown = np.zeros((2, len(states.features)), dtype=bool)
-        unknown[1, -1:] = True
-        bits = np.vstack([states.bits, unknown])
+    for fitted, states in zip(columns.encoded, legal_states(columns), strict=True):
+        # More states: no condition holds, only the mark of missing values, and only
+        # that of a special code.
+        n_features, n_codes = len(states.features), len(getattr(fitted, "special", ()))
+        marks = np.eye(n_features, dtype=bool)[-1 - n_codes :]
+        bits = np.vstack([states.bits, np.zeros((1, n_features), bool), marks])
         possible.append(dict(zip(states.features.tolist(), bits.T, strict=True)))
     return possible
 
@@ -135,16 +136,11 @@ def _bits_of_states(fitted, columns):
     if fitted.kind == "category":
         n_levels = len(fitted.levels) + bool(fitted.rare)
         return np.eye(n_levels, fitted.n_conditions, dtype=bool)
-    # A number in each interval satisfies the bounds of this interval.
-    numbers = fitted.representatives[:, None]
-    tests = [
-        numbers <= fitted.thresholds
-        if relation == "<="
-        else numbers > fitted.thresholds
-        for relation in fitted.relations
-    ]
-    no_missing = np.zeros((len(numbers), int(fitted.indicates_missing)), dtype=bool)
-    return np.hstack([*tests, no_missing])
+    # The bounds of each interval; special codes are no values to change to.
+    bits = np.zeros((len(fitted.thresholds) + 1, fitted.n_conditions), dtype=bool)
+    for bits_of_one, (first, end) in zip(bits, fitted.runs, strict=False):
+        bits_of_one[first:end] = True
+    return bits
 
 
 def sums_for(formula, target):

@@ -468,6 +468,7 @@ def _conditions(fitted):
         return [("=", k) for k in range(fitted.n_conditions)]
     missing, thresholds = ("missing", None), fitted.thresholds.tolist()
     conditions = [(relation, t) for relation in fitted.relations for t in thresholds]
+    conditions += [("=", code) for code in fitted.special]
     if fitted.kind == "ordered":  # by the numbers of the options
         n_levels = len(fitted.levels)
         # An ordered column is a list of options: a bound is a set of their numbers.
@@ -497,6 +498,7 @@ def _column(name, fitted, read):
         # The slider covers all thresholds and all numbers of X.
         edges = [*fitted.thresholds.tolist(), *not_missing]
         column |= {"low": min(edges, default=0.0), "high": max(edges, default=1.0)}
+        column["special"] = [*fitted.special, *fitted.unseen_special]
     return column
 
 

@@ -277,10 +277,14 @@ def number_conditions(graph, column, fitted):
     fitted.require_floats("The number of a graph")
     kinds = {"<=": "LessOrEqual", ">": "Greater"}
     thresholds = fitted.thresholds.astype(np.float64)[None]
+    missing, is_code = graph.node("IsNaN", column), {}
+    for code in fitted.index:  # special codes satisfy no bound
+        is_code[code] = graph.node("Equal", column, np.full((1, 1), float(code)))
+        column = graph.node("Where", is_code[code], np.full((1, 1), np.nan), column)
     conditions = [
         graph.node(kinds[relation], column, thresholds) for relation in fitted.relations
     ] * bool(thresholds.size)
-    missing = graph.node("IsNaN", column)
+    conditions += [is_code[code] for code in fitted.special]
     conditions += [missing] * fitted.indicates_missing
     return graph.join(
         [graph.cast(condition, DOUBLE) for condition in conditions]

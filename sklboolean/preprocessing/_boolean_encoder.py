@@ -159,6 +159,11 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         measured, or the name of the column that holds it, for example ``{"end":
         "start"}``. Their thresholds are then numbers of days, ``days from start to end
         <= 30``. Set it where ages and intervals matter more than the date itself.
+    special : dict, list or None, default=None
+        Codes in columns of numbers that are no numbers, such as -999 for "no record":
+        a list for all columns, or a dict of lists by name or number. A code that
+        ``fit`` sees has a feature, ``income = -999``, and satisfies no threshold. A
+        code that it does not see is treated like a new level.
 
     Attributes
     ----------
@@ -261,7 +266,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
     def __init__(
         self, *, n_bins="auto", strategy="quantile", thresholds=None, complement=True,
         kinds=None, min_frequency="auto", max_categories=None, handle_unknown="ignore",
-        missing="indicator", sparse_output=False, reference=None,
+        missing="indicator", sparse_output=False, reference=None, special=None,
     ):  # fmt: skip
         self.n_bins = n_bins
         self.strategy = strategy
@@ -274,11 +279,12 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         self.missing = missing
         self.sparse_output = sparse_output
         self.reference = reference
+        self.special = special
 
     def __setstate__(self, state):
         if "_state" in state:  # older encoders had no dates
             state = {"_origins": {}, "_subcolumns": state["_state"], **state}
-        super().__setstate__({"reference": None, **state})
+        super().__setstate__({"reference": None, "special": None, **state})
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -509,7 +515,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         return ColumnFitter(
             self.n_bins, self.strategy, self.complement, self._by_name("kinds"),
             self._by_name("thresholds"), self.min_frequency, self.max_categories,
-            self.handle_unknown, self.missing, self._origins,
+            self.handle_unknown, self.missing, self._origins, self._by_name("special"),
         )  # fmt: skip
 
     def _by_name(self, option):

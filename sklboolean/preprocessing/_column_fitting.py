@@ -76,7 +76,7 @@ MOST_LEVELS = 4000
 
 @dataclass(frozen=True)
 class ColumnFitter:
-    """Checked parameters of `BooleanEncoder`, of which two are dicts by column."""
+    """Checked parameters of `BooleanEncoder`, of which some are dicts by column."""
 
     n_bins: int | str
     strategy: str
@@ -88,6 +88,7 @@ class ColumnFitter:
     handle_unknown: str
     missing: str
     origins: dict
+    special: object
 
     def __post_init__(self):
         for name in ("kinds", "thresholds"):
@@ -105,6 +106,7 @@ class ColumnFitter:
         """
         check_by_column(self.kinds, "kinds", columns)
         check_by_column(self.thresholds, "thresholds", columns)
+        codes = self._special_codes(columns)
         columns = [
             column.as_category()
             if self.kinds.get(column.name) == "category" and column.kind not in BY_TYPE
@@ -121,8 +123,30 @@ class ColumnFitter:
         labels, target = check_target(y if is_used else None, n_samples, self.strategy)
         cuts = None
         if target is not None:
-            cuts = regression_cuts(columns, target, weights, self._n_labelled())
-        return [ColumnSummary.of(c, labels, weights) for c in columns], cuts
+            samples = target, weights, self._n_labelled()
+            cuts = regression_cuts(columns, codes, *samples)
+        pairs = zip(columns, codes, strict=True)
+        return [ColumnSummary.of(c, labels, weights, of_c) for c, of_c in pairs], cuts
+
+    def _special_codes(self, columns):
+        """List the special codes of each column, by its name or for all numbers."""
+        is_by_name = isinstance(self.special, dict)
+        if is_by_name:
+            check_by_column(self.special, "special", columns)
+        codes = []
+        for column in columns:
+            given = self.special.get(column.name) if is_by_name else self.special
+            is_number = column.kind == "number" and column.numbers is not None
+            is_number = is_number and self.kinds.get(column.name, "number") == "number"
+            if is_by_name and given is not None and not is_number | column.is_empty():
+                raise ValueError(
+                    f"special holds the column {column.name!r}, whose kind is not "
+                    "'number'. Take it out: levels have features of their own."
+                )
+            name = column.name if is_by_name else None
+            checked = check_thresholds([] if given is None else given, name, "special")
+            codes.append(checked.tolist() if is_number else [])
+        return codes
 
     def _n_labelled(self):
         """Return the number of intervals by labels."""
@@ -215,8 +239,7 @@ class ColumnFitter:
             )
         if summary.numbers is None and summary.levels:
             refuse_level(summary, f"its kind is {kind!r}")
-        empty = np.empty(0)
-        values = empty if summary.numbers is None else summary.numbers.values
+        values = np.empty(0) if summary.numbers is None else summary.numbers.values
         relations = ("<=", ">") if self.complement else ("<=",)
         is_date = kind in (DATE, ZONED) and summary.name not in self.origins
         # Booleans are numbers with a threshold of 0.5.
@@ -224,17 +247,10 @@ class ColumnFitter:
             thresholds, relations = np.array([0.5]), (">",)
             representatives = np.array([0.0, 1.0])
         else:
-            if thresholds_given is not None:
-                check = check_dates if is_date else check_thresholds
-                thresholds = check(thresholds_given, summary.name)
-            elif not len(values):
-                thresholds = empty
-            else:
-                if cuts is None:
-                    cuts = self._find_cuts(summary, values, summary.numbers.counts)
-                between = round_date_between if is_date else shortest_between
-                thresholds = place_thresholds(values, cuts, between)
-            representatives = number_in_each_interval(values, thresholds)
+            given = thresholds_given, cuts
+            thresholds = self._choose_thresholds(summary, values, *given, is_date)
+            codes = {*summary.special}
+            representatives = number_in_each_interval(values, thresholds, codes)
         has_missing = self._indicates_missing(summary)
         conditions = thresholds, relations, representatives, has_missing
         if kind in BY_TYPE:
@@ -243,9 +259,22 @@ class ColumnFitter:
             origin = self.origins.get(summary.name)
             return DaysColumn(summary.name, kind, *conditions, origin=origin)
         insists = "boolean" in (summary.kind, self.kinds.get(summary.name))
-        fitted = NumberColumn(summary.name, kind, *conditions, insists=insists)
+        options = {"insists": insists, **summary.codes_by_presence()}
+        fitted = NumberColumn(summary.name, kind, *conditions, **options)
         fitted.check(Column(summary.name, "number", values))
         return fitted
+
+    def _choose_thresholds(self, summary, values, thresholds_given, cuts, is_date):
+        """Check the thresholds that are given, or place them at cuts."""
+        if thresholds_given is not None:
+            check = check_dates if is_date else check_thresholds
+            return check(thresholds_given, summary.name)
+        if not len(values):
+            return np.empty(0)
+        if cuts is None:
+            cuts = self._find_cuts(summary, values, summary.numbers.counts)
+        between = round_date_between if is_date else shortest_between
+        return place_thresholds(values, cuts, between)
 
     def _find_cuts(self, summary, values, counts):
         """Cut ascending distinct numbers or ranks, by labels where the strategy does.
@@ -403,13 +432,18 @@ def sorted_levels(levels):
     return sorted(levels, key=str)
 
 
-def regression_cuts(columns, y, weights, n_bins):
-    """Cut columns of numbers and ranks by a real target; others are None."""
+def regression_cuts(columns, codes, y, weights, n_bins):
+    """Cut columns of numbers and ranks by a real target; others are None.
+
+    ``codes`` are the special codes of each column.
+    """
     cuts = []
-    for column in columns:
+    for column, of_column in zip(columns, codes, strict=True):
         values = column.codes if column.kind == "ordered" else column.numbers
         # Samples without a value tell nothing of where to cut.
         known = ~column.missing() & (weights > 0)
+        for code in of_column:
+            known &= values != code
         of_column = None
         if values is not None and known.any():
             known_data = values[known], y[known], weights[known]

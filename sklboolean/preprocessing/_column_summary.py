@@ -40,6 +40,8 @@ class ColumnSummary:
     by_class : dict of QuantileSketch or None
         The numbers, or the places of ordered levels, of the samples of each label. None
         without labels of classes.
+    special : dict
+        Number of samples of each special code, none of which is among the numbers.
     """
 
     name: object
@@ -52,9 +54,10 @@ class ColumnSummary:
     is_declared: bool
     calendar: dict = field(default_factory=dict)
     by_class: dict | None = None
+    special: dict = field(default_factory=dict)
 
     @classmethod
-    def of(cls, column, labels, weights):
+    def of(cls, column, labels, weights, codes=()):
         """Summarize the column of one batch.
 
         Parameters
@@ -64,9 +67,15 @@ class ColumnSummary:
             The samples of each label, bool of shape (n_samples,).
         weights : ndarray of shape (n_samples,), float64
             At least 0.
+        codes : list of float or int
+            Special codes.
         """
-        missing = column.missing()
+        missing, special = column.missing(), {}
         known = ~missing & (weights > 0)
+        for code in codes:
+            is_code = known & (column.numbers == code)
+            special[code] = float(weights[is_code].sum())
+            known &= ~is_code
         n_used = np.count_nonzero(weights)
         counted = n_used, float(weights.sum()), float(weights[missing].sum())
         numbers = levels = None
@@ -92,7 +101,7 @@ class ColumnSummary:
             calendar = calendar_levels(column.times[weights > 0])
         return cls(
             column.name, column.kind, *counted, numbers, levels, column.is_declared,
-            calendar, by_class,
+            calendar, by_class, special,
         )  # fmt: skip
 
     def weight_of_one(self):
@@ -119,6 +128,7 @@ class ColumnSummary:
             n_values = sum(count > 0 for count in self.levels.values())
         else:
             n_values = len(self.numbers.values)
+            n_values += sum(count > 0 for count in self.special.values())
         return n_values + (self.n_missing > 0) < 2
 
     def compressed(self):
@@ -145,6 +155,7 @@ class ColumnSummary:
             n_samples=self.n_samples + other.n_samples,
             n_missing=self.n_missing + other.n_missing,
             by_class=self._add_classes(other),
+            special=self._add_special(other),
         )
         if last.is_empty():
             return merged
@@ -182,6 +193,12 @@ class ColumnSummary:
             total[label] = total[label].merge(sketch) if label in total else sketch
         return None if None in total.values() else total
 
+    def _add_special(self, other):
+        """Sum the counts of special codes, also those of 0."""
+        total = Counter(self.special)
+        total.update(other.special)
+        return dict(total)
+
     def _add_numbers(self, other):
         """Merge counts of numbers; those that floats would merge become levels."""
         kind = self.kind if self.kind == other.kind else "number"
@@ -214,9 +231,18 @@ class ColumnSummary:
         total.update(other.levels)
         return dict(total)
 
+    def codes_by_presence(self):
+        """List the special codes that samples have, and the others."""
+        codes = sorted(self.special)
+        return {
+            "special": tuple(code for code in codes if self.special[code]),
+            "unseen_special": tuple(code for code in codes if not self.special[code]),
+        }
+
     def natural_kind(self):
         """Infer the kind; numbers of which all are 0 or 1 are Boolean."""
-        if self.kind != "number" or self.numbers is None:
+        has_codes = any(self.special.values())
+        if self.kind != "number" or self.numbers is None or has_codes:
             return self.kind
         values = self.numbers.values
         return "boolean" if len(values) and np.isin(values, (0, 1)).all() else "number"

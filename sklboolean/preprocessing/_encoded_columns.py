@@ -9,7 +9,8 @@ value as the number of such a run, which dense and sparse features are made of.
 # others. A category has runs of one condition, a missing value that of "is missing",
 # and what nothing is known of the empty run. So one integer says everything of a value:
 #
-# * numbers: 0 to n_thresholds, by the thresholds below; then missing;
+# * numbers: 0 to n_thresholds, by the thresholds below; then one for each special code;
+#   then missing; then special codes without a condition;
 # * ordered levels: the same by rank; then missing; then unseen;
 # * levels: 0 for none, 1 and more for each level and rare ones; then missing.
 #
@@ -44,8 +45,8 @@ class FittedColumn:
     """The conditions on one column, from whose list all texts are written.
 
     ``conditions`` are pairs of a relation and a number: "<=" and ">" a threshold, "="
-    a level, "" for a Boolean; or "is" and "missing" or "rare". What is computed at the
-    first use is not stored in pickles.
+    a level or a special code, "" for a Boolean; or "is" and "missing" or "rare". What
+    is computed at the first use is not stored in pickles.
     """
 
     shown_thresholds = np.empty(0)
@@ -136,6 +137,9 @@ class NumberColumn(FittedColumn):
     insists : bool
         Whether a Boolean may only be 0 or 1. False: it held numbers, of which those
         above 0.5 count as true.
+    special, unseen_special : tuple of float or int
+        Special codes, which satisfy no bound: those with a condition ``= code``, and
+        those that training did not have.
     """
 
     name: object
@@ -145,6 +149,8 @@ class NumberColumn(FittedColumn):
     representatives: np.ndarray
     indicates_missing: bool
     insists: bool = True
+    special: tuple = ()
+    unseen_special: tuple = ()
 
     @property
     def shown_thresholds(self):
@@ -156,7 +162,13 @@ class NumberColumn(FittedColumn):
         """List the conditions in their order."""
         relations = ("",) if self.kind == "boolean" else self.relations
         bounds = [(r, k) for r in relations for k in range(len(self.thresholds))]
-        return bounds + [MISSING] * self.indicates_missing
+        codes = [("=", k) for k in range(len(self.special))]
+        return bounds + codes + [MISSING] * self.indicates_missing
+
+    def specials_within(self, relation, k):
+        """List the special codes that a bound must leave out."""
+        codes, t = self.special + self.unseen_special, self.thresholds[k]
+        return [code for code in codes if (code <= t) == (relation == "<=")]
 
     @property
     def is_one_sided(self):
@@ -164,19 +176,28 @@ class NumberColumn(FittedColumn):
         return len(self.relations) == 1 and self.kind != "boolean"
 
     def name_of(self, label, relation, k):
-        """Write the condition of threshold k as a name."""
+        """Write the condition of threshold or special code k as a name."""
         if self.kind == "boolean":
             return str(label)
-        return f"{label} {relation} {number_text(self.thresholds[k].item())}"
+        number = self.special[k] if relation == "=" else self.thresholds[k].item()
+        return f"{label} {relation} {number_text(number)}"
 
     def sql_of(self, column, relation, k, dialect):
-        """Write the condition of threshold k in SQL.
+        """Write the condition of threshold or special code k in SQL.
 
         Databases that have NaN take it for the largest number; its difference to itself
         is not 0. A float with an exponent is not rounded to the type of a column.
         """
         if self.kind == "boolean" and self.insists:
             return f"{dialect.as_integer(column)} = 1"
+        if relation == "=":
+            return f"{column} = {_sql_exact(self.special[k])}"
+        codes = ", ".join(map(_sql_exact, self.specials_within(relation, k)))
+        number = self._sql_float(column, dialect)
+        others = f" AND {number} NOT IN ({codes})" if codes else ""
+        return self._sql_bound(column, relation, k, dialect) + others
+
+    def _sql_bound(self, column, relation, k, dialect):
         number, t = self._sql_float(column, dialect), self.thresholds[k].item()
         if self.thresholds.dtype.kind != "f":
             return f"{column} {relation} {number_code(t)}"
@@ -195,9 +216,15 @@ class NumberColumn(FittedColumn):
         return dialect.as_float(column) if self.kind == "boolean" else column
 
     def c_of(self, value, relation, k):
-        """Write the condition of threshold k in C."""
+        """Write the condition of threshold or special code k in C."""
         self.require_floats("A double of C")
-        return f"{value} {relation or '>'} {number_code(self.thresholds[k].item())}"
+        if relation == "=":
+            return f"{value} == {number_code(self.special[k])}"
+        bound = f"{value} {relation or '>'} {number_code(self.thresholds[k].item())}"
+        codes = self.specials_within(relation, k)
+        return " && ".join(
+            [bound, *(f"{value} != {number_code(code)}" for code in codes)]
+        )
 
     def require_floats(self, holder):
         """Refuse thresholds on integers beyond 2**53, which floats merge."""
@@ -212,8 +239,8 @@ class NumberColumn(FittedColumn):
         """List the first condition and the end of each run.
 
         With k thresholds below a number the conditions ``<= t`` hold from number k on,
-        and the first k conditions ``> t``. Behind these runs are the one of missing
-        values and the empty one.
+        and the first k conditions ``> t``. Behind these runs are those of special
+        codes, the one of missing values and the empty one.
         """
         n = len(self.thresholds)
         if self.relations == ("<=",):
@@ -223,12 +250,20 @@ class NumberColumn(FittedColumn):
         else:
             runs = [(k, n + k) for k in range(n + 1)]
         last = self.n_conditions
-        return [*runs, (last - self.indicates_missing, last), (0, 0)]
+        runs += [(k, k + 1) for k in range(n * len(self.relations), last)]
+        return [*runs, (0, 0)] if self.indicates_missing else [*runs, (0, 0), (0, 0)]
 
     @cached_property
     def missing_run(self):
         """Number of the run of missing values; the next one is of unseen levels."""
-        return len(self.thresholds) + 1
+        return len(self.thresholds) + 1 + len(self.special)
+
+    @cached_property
+    def index(self):
+        """The run of each special code; None for those that training did not have."""
+        runs = enumerate(self.special, len(self.thresholds) + 1)
+        runs = {code: run for run, code in runs}
+        return runs | dict.fromkeys(self.unseen_special)
 
     def read(self, column):
         """Find the run of each sample.
@@ -247,14 +282,19 @@ class NumberColumn(FittedColumn):
         if n_thresholds > MOST_COMPARED and same_type:
             codes = np.searchsorted(self.thresholds, numbers, side="left")
         else:
-            dtype = np.uint8 if n_thresholds < 250 else np.int64
+            dtype = np.uint8 if n_thresholds + len(self.special) < 250 else np.int64
             codes = np.zeros(len(numbers), dtype=dtype)
             for t in self.thresholds.tolist():
                 codes += exceeds(numbers, t)
-        missing = column.missing()
+        missing, unseen = column.missing(), {}
+        for code, run in self.index.items():
+            is_code = (numbers == code) & ~missing
+            codes[is_code] = self.missing_run + 1 if run is None else run
+            if run is None and is_code.any():
+                unseen[code] = np.count_nonzero(is_code)
         if missing.any():
             codes[missing] = self.missing_run
-        return codes, {}
+        return codes, unseen
 
     def check(self, column):
         """Return the numbers of a column, or raise a ValueError."""
@@ -285,8 +325,8 @@ class NumberColumn(FittedColumn):
                     yield codes <= k
                 else:
                     yield codes > k if has_value is None else (codes > k) & has_value
-        if self.indicates_missing:
-            yield codes == self.missing_run
+        for run in range(n_thresholds + 1, self.missing_run + self.indicates_missing):
+            yield codes == run
 
     def run_of(self, value):
         """Find the run of one plain value; None where `read` must look closer."""
@@ -299,6 +339,8 @@ class NumberColumn(FittedColumn):
             return None
         if self.kind == "boolean" and self.insists and value not in (0, 1):
             return None
+        if value in self.index:
+            return self.index[value]
         return bisect_left(self._threshold_list, value)
 
     @cached_property
@@ -322,6 +364,8 @@ class NumberColumn(FittedColumn):
         dtype = float if decoded.dtype.kind == "f" else object
         values = np.full(len(bits), np.nan, dtype=dtype)
         values[is_known] = decoded.tolist()
+        for number, code in enumerate(self.special, len(self.relations) * n_thresholds):
+            values[bits[:, number] == 1] = code
         return values
 
 
@@ -505,6 +549,10 @@ class UnknownColumn(LevelColumn):
     def run_of(self, value):
         """Find the run of one plain value."""
         return self.missing_run if value is None or value != value else 0
+
+
+def _sql_exact(number):
+    return number_code(number) if isinstance(number, int) else sql_number(number)
 
 
 def sql_gap(column, number):

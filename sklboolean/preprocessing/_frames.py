@@ -393,7 +393,8 @@ def _read_arrow(name, chunked):
     from pyarrow import types
 
     if types.is_temporal(chunked.type):
-        values = chunked.to_numpy()
+        is_interval = types.is_interval(chunked.type)
+        values = _spans_of(chunked) if is_interval else chunked.to_numpy()
         if values.dtype.kind not in "mM":
             raise ValueError(f"Column {name!r} of X holds {chunked.type}, {NO_TIME}")
         is_zoned = getattr(chunked.type, "tz", None) is not None
@@ -420,6 +421,15 @@ def _read_arrow(name, chunked):
     if is_declared:
         return _declared_column(name, codes, levels, chunked.type.ordered)
     return _level_column(name, codes, levels)
+
+
+def _spans_of(intervals):
+    """Read intervals as durations, unless they hold months, which have no length."""
+    values = intervals.to_pylist()
+    if any(value and value.months for value in values):
+        return np.empty(len(values), dtype=object)
+    spans = [v and timedelta(v.days, 0, v.nanoseconds / 1000) for v in values]
+    return np.array(spans, dtype="m8[us]")
 
 
 def _read_array(name, values):

@@ -234,8 +234,8 @@ def shortest_between(low, high):
         exponent -= 1
 
 
-def check_thresholds(given, name):
-    """Check the thresholds of one column and sort them."""
+def check_thresholds(given, name, parameter="thresholds"):
+    """Check the thresholds or the special codes of one column, or of all (None)."""
     try:
         thresholds = np.unique(np.asarray(given, dtype=np.float64))
         if all(isinstance(number, Integral) for number in given):
@@ -246,7 +246,8 @@ def check_thresholds(given, name):
         thresholds = np.array([np.nan])
     if np.ndim(given) != 1 or not np.isfinite(thresholds).all():
         raise ValueError(
-            f"thresholds[{name!r}] must be a list of finite numbers; got {given!r}."
+            f"{parameter}{'' if name is None else [name]} must be a list of finite "
+            f"numbers; got {given!r}."
         )
     return thresholds
 
@@ -263,8 +264,11 @@ def check_ranks(given, levels, name):
     return ranks.astype(np.intp)
 
 
-def number_in_each_interval(values, thresholds):
-    """Choose a number of few digits for each interval that thresholds make."""
+def number_in_each_interval(values, thresholds, refused=()):
+    """Choose a number of few digits for each interval that thresholds make.
+
+    Of a special code that is ``refused`` the next number below takes the place.
+    """
     low, high = values[[0, -1]].tolist() if len(values) else (0.0, 0.0)
     if not len(thresholds):
         return np.array([low / 2 + high / 2 if isinstance(low, float) else low])
@@ -279,7 +283,13 @@ def number_in_each_interval(values, thresholds):
         last = edges[-2]
         is_float = isinstance(last, float)
         numbers[-1] = nextafter(last, inf) if is_float else last + 1
-    return np.array(numbers)
+    return np.array([_unlike(number, refused) for number in numbers])
+
+
+def _unlike(number, refused):
+    while number in refused:
+        number = nextafter(number, -inf) if isinstance(number, float) else number - 1
+    return number
 
 
 def exceeds(numbers, threshold):

@@ -250,6 +250,7 @@ ENCODERS = [
     ),
     BooleanEncoder(missing="propagate", kinds={"code": "category"}),
     BooleanEncoder(sparse_output=True),
+    BooleanEncoder(special={"age": [18, 40, -1]}),
 ]  # fmt: skip
 
 
