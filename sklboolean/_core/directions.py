@@ -70,6 +70,24 @@ def directions_of_features(monotonic_cst, n_features, names=None, classes=None):
     return directions
 
 
+def sentences(monotonic_cst, names=None):
+    """Say how the score moves, a sentence for each direction other than 0."""
+    if monotonic_cst is None:
+        return ()
+    if isinstance(monotonic_cst, dict):
+        given = monotonic_cst.values()
+        places = [f"as {name} grows" for name in monotonic_cst]
+    else:
+        given = np.ravel(monotonic_cst).tolist()
+        names = [f"x{j}" for j in range(len(given))] if names is None else names
+        places = [f"where {name} becomes true" for name in names]
+    return tuple(
+        f"The score never {'falls' if direction > 0 else 'rises'} {place}."
+        for direction, place in zip(given, places, strict=True)
+        if direction
+    )
+
+
 def _checked(direction, place):
     if isinstance(direction, bool) or direction not in (-1, 0, 1):
         raise ValueError(

@@ -60,10 +60,11 @@ class ExportMixin:
         formula = self._written_formula("label")
         names = formula.columns.names if feature_names is None else feature_names
         if isinstance(formula, FirstRule):
-            return rules_text(formula, names)
-        return "\n".join(
-            weights_text(formula, k, names) for k in range(len(formula.weights))
-        )
+            texts = [rules_text(formula, names)]
+        else:
+            outputs = range(len(formula.weights))
+            texts = [weights_text(formula, k, names) for k in outputs]
+        return "\n".join([*texts, *formula.columns.directions])
 
     def to_python(self, feature_names=None, *, output="label") -> str:
         """Write the model as a Python expression of a sample ``x``.

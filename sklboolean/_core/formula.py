@@ -15,6 +15,7 @@ from sklearn.base import is_classifier
 
 from sklboolean._core.calibration import predicted_codes
 from sklboolean._core.damage import require, require_shape
+from sklboolean._core.directions import sentences
 from sklboolean._core.formulas import python_value
 
 
@@ -29,21 +30,26 @@ class Columns:
         Column names of the data in training, if it had any.
     binarize : float or None
         Threshold above which a value is true. None: the values are zeros and ones.
+    directions : tuple of str
+        How the score moves with some columns, a sentence each.
     """
 
     n_features: int
     names: list | None = None
     binarize: float | None = None
+    directions: tuple = ()
 
     @classmethod
     def of(cls, model, binarize=None):
         """Describe the features of a fitted estimator."""
         # Names of scikit-learn are numpy strings; a formula holds plain ones.
         names = getattr(model, "feature_names_in_", None)
+        names = None if names is None else list(map(str, names))
         return cls(
             model.n_features_in_,
-            None if names is None else list(map(str, names)),
+            names,
             None if binarize is None else float(binarize),
+            sentences(getattr(model, "monotonic_cst", None), names),
         )
 
 
@@ -168,6 +174,9 @@ class WeightedSum(TermsMixin):
         Whether the weights are the points of a scorecard.
     proof : tuple of str
         What is proved about the model, a sentence each.
+    parts : tuple of dict from term to value
+        Terms of which exactly one holds in each sample, such as the leaves of a tree.
+        What a part adds is in the weights. Empty where there is more than one sum.
     """
 
     columns: Columns
@@ -183,6 +192,7 @@ class WeightedSum(TermsMixin):
     takes_numbers: bool = False
     has_points: bool = False
     proof: tuple = ()
+    parts: tuple = ()
 
     def __post_init__(self):
         n_outputs, classes = len(self.intercepts), self.classes
@@ -329,15 +339,17 @@ def mixed(formulas, mixes, classes, intercepts):
     formula : WeightedSum
         Each term once.
     """
-    weights_by_term = {}
+    weights_by_term, parts = {}, []
     for formula, mix in zip(formulas, mixes, strict=True):
+        for part in formula.parts:
+            parts.append({term: mix.item() * value for term, value in part.items()})
         intercepts = intercepts + mix @ formula.intercepts
         for term, weights in zip(formula.terms, (mix @ formula.weights).T, strict=True):
             weights_by_term[term] = weights_by_term.get(term, 0.0) + weights
     weights = np.array(list(weights_by_term.values())).reshape(-1, len(intercepts)).T
     return WeightedSum(
         formulas[0].columns, tuple(weights_by_term), np.ascontiguousarray(weights),
-        intercepts, classes, has_probabilities=classes is not None,
+        intercepts, classes, has_probabilities=classes is not None, parts=tuple(parts),
     )  # fmt: skip
 
 

@@ -177,8 +177,13 @@ def sql_code(formula, feature_names=None, output="label", encoder=None, dialect=
     features.check(formula.terms)
     dialect = features.dialect
     writer = (SqlRules if isinstance(formula, FirstRule) else SqlSum)(formula, features)
+    # Comments may not be nested, nor end early.
+    comments = [
+        f" /* {UNWRITABLE.sub('', text).replace('*/', '* /').replace('/*', '/ *')} */"
+        for text in formula.columns.directions
+    ]
     if output == "label":
-        return writer.label()
+        return writer.label() + "".join(comments)
     items = [("prediction", writer.label())] if output == "all" else []
     names = list(map(str, formula.classes or ()))
     try:
@@ -196,7 +201,8 @@ def sql_code(formula, feature_names=None, output="label", encoder=None, dialect=
     if output in ("proba", "all"):
         pairs = zip(names, writer.probabilities(), strict=True)
         items += [(f"proba_{name}", code) for name, code in pairs]
-    return ",\n".join(f"{code} AS {dialect.quoted(name)}" for name, code in items)
+    columns = [f"{code} AS {dialect.quoted(name)}" for name, code in items]
+    return ",\n".join(columns) + "".join(comments)
 
 
 def shares_code(rows, features, table):

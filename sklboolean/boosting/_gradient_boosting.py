@@ -245,4 +245,5 @@ class GradientBoosting(CallbackSupportMixin, ExportMixin, VersionedEstimator):
             intercepts,
             class_labels(self) if is_label else None,
             has_probabilities=is_label,
+            parts=tuple(map(dict, trees)) if n_outputs == 1 else (),
         )

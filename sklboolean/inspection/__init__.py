@@ -18,6 +18,7 @@ from sklboolean.inspection._explanations import Explanation, ExplanationDisplay,
 from sklboolean.inspection._label_quality import label_quality
 from sklboolean.inspection._model_page import model_page
 from sklboolean.inspection._monitor import Drift, monitor
+from sklboolean.inspection._monotone import MonotoneCheck, check_monotone
 from sklboolean.inspection._shapley_display import ShapleyDisplay
 from sklboolean.inspection._shapley_values import ShapleyValues, shapley_values
 from sklboolean.inspection._top_features import TopFeaturesDisplay, top_features
@@ -25,7 +26,7 @@ from sklboolean.inspection._weights import CompletionDisplay, WeightsDisplay
 
 __all__ = ["BoostingCurveDisplay", "CompletionDisplay", "Counterfactuals"]
 __all__ += ["DependenceDisplay", "Distillation", "Drift", "Explanation"]
-__all__ += ["ExplanationDisplay"]
+__all__ += ["ExplanationDisplay", "MonotoneCheck", "check_monotone"]
 __all__ += ["MistakeCurveDisplay", "PotentialDisplay", "QueryCurveDisplay"]
 __all__ += ["RobustnessDisplay", "RuleDisplay", "ShapleyDisplay", "ShapleyValues"]
 __all__ += ["TopFeaturesDisplay", "WeightsDisplay", "counterfactuals", "distill"]

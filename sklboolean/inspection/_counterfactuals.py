@@ -382,13 +382,7 @@ class _Search:
 
     def read(self, X):
         """Check samples."""
-        X = as_frame(X)
-        X = X.to_pandas() if hasattr(X, "to_pandas") else X
-        X = X.toarray() if hasattr(X, "toarray") else X
-        if not hasattr(X, "iloc"):
-            # Beside text, numpy would turn numbers into text.
-            is_text = np.asarray(X).dtype.kind in "SU"  # also of numbers beside text
-            X = np.asarray(X, dtype=object if is_text else None)
+        X = changeable_table(X)
         if self.is_formula:
             bits = self.columns.checked_bits(X)
         else:
@@ -516,6 +510,18 @@ class _Search:
             values, numbers, changed, costs, predictions, bounds,
             self.columns.names, samples.values,
         )  # fmt: skip
+
+
+def changeable_table(X):
+    """Convert samples to a data frame of pandas or an array, whose cells can change."""
+    X = as_frame(X)
+    X = X.to_pandas() if hasattr(X, "to_pandas") else X
+    X = X.toarray() if hasattr(X, "toarray") else X
+    if hasattr(X, "iloc"):
+        return X
+    # Beside text, numpy would turn numbers into text.
+    is_text = np.asarray(X).dtype.kind in "SU"  # also of numbers beside text
+    return np.asarray(X, dtype=object if is_text else None)
 
 
 def table_like(X, samples, table, changed):

@@ -142,7 +142,7 @@ def model_page(
             f"{len(bits)} samples. Choose a rule to see the samples that satisfy it; "
             "change a value to see what the model predicts then."
         ),
-        "proof": list(formula.proof),
+        "proof": [*formula.proof, *formula.columns.directions],
         "n_columns": len(user_columns.names),
         **_formula_fields(formula, used, names),
         "rows": _rows(user_columns, bits, np.asarray(y), names),
