@@ -1,6 +1,8 @@
-"""The memory that a fit to a table of bits takes, and the limit of the table."""
+"""The memory that a fit to a table of bits takes, its limit, and what is free."""
 
+import os
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +12,58 @@ from sklboolean._core.parameters import check_integer
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 SMALLEST = 2**20
+# Bytes that are asked for without a look at what is free.
+FEW_BYTES = 2**26
+# Where Linux tells the limit of a container, and what of it is used, of both versions
+# of control groups.
+CONTAINER_LIMITS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+    ),
+)
+
+
+def check_free(n_bytes, what, remedy):
+    """Refuse what takes more memory than is free, before it is asked for.
+
+    Parameters
+    ----------
+    n_bytes : float
+    what, remedy : str
+        The subject of the message, such as "The output of 1e+06 columns", and its last
+        sentence.
+    """
+    free = free_bytes() if n_bytes > FEW_BYTES else np.inf
+    if n_bytes > free:
+        raise ValueError(
+            f"{what} would take {n_bytes / 2**30:.3g} GiB of memory, of which "
+            f"{free / 2**30:.3g} GiB are free. {remedy}"
+        )
+
+
+def free_bytes():
+    """Read how much memory a process may still take; infinite where nothing tells.
+
+    Linux tells what is available, and the limit of a container. Elsewhere it is the
+    memory of the machine.
+    """
+    sizes = [np.inf]
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        available = [line.split()[1] for line in lines if "MemAvailable" in line]
+        sizes += [2**10 * int(kibibytes) for kibibytes in available]
+    except OSError:
+        names = getattr(os, "sysconf_names", {})
+        if "SC_PHYS_PAGES" in names:
+            sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for limit, used in CONTAINER_LIMITS:
+        try:
+            sizes.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
+        except (OSError, ValueError):  # there is none, or it is "max"
+            continue
+    return max(0, min(sizes))
 
 
 class MemoryCost(NamedTuple):

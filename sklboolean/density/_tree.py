@@ -29,6 +29,7 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.damage import require_below, require_shape
 from sklboolean._core.deprecation import Gone, old_parameters
+from sklboolean._core.memory import check_free
 from sklboolean._core.parameters import check_real
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights
@@ -44,19 +45,15 @@ from sklboolean.density._spanning_tree import maximum_spanning_tree, parents_fir
 BLOCK_SIZE = 4096
 CELLS_AT_A_TIME = 2**16  # pairs whose counts are in the cache
 BITS_AT_A_TIME = 2**22  # as numbers
-MAX_VALUES = 2**15  # all pairs of more need tens of gigabytes
 TOL = 1e-5  # nats per sample
 MAX_ITER = 200  # of EM
 
 
 def check_pairs(n_values):
     """Refuse sums over all pairs of columns, or of their values, that are too many."""
-    if n_values > MAX_VALUES:
-        raise ValueError(
-            f"A tree compares all pairs of columns: of {n_values} columns that takes "
-            f"{3 * 8 * n_values**2 / 2**30:.0f} GiB, and at most {MAX_VALUES} are "
-            "accepted. Select columns first, or take a BernoulliMixture."
-        )
+    remedy = "Select columns first, or take a BernoulliMixture."
+    what = f"A tree compares all pairs of columns: those of {n_values} columns"
+    check_free(3 * 8 * n_values**2, what, remedy)
 
 
 def pair_sums(signs, sample_weight=None):

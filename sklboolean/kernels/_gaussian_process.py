@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import as_words, unpack_words
 from sklboolean._core.damage import require, require_shape
+from sklboolean._core.memory import check_free
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean
@@ -43,7 +44,6 @@ from sklboolean.kernels._relevance_weights import (
 N_EVIDENCE = 500  # distinct samples on which the relevances are learned, in n**3
 MAX_EXACT = 2000  # distinct samples of an exact process, whose pairs take 8 bytes
 N_BASIS = 1000  # distinct samples that span the process of more
-MOST_BITS = 2**33
 NEGLIGIBLE = 1e-12
 MOST_SIMILARITIES = 2**22  # of a part of the background
 
@@ -214,13 +214,9 @@ class GaussianProcess(CallbackSupportMixin, VersionedEstimator):
         checked = validate_boolean(self, X, y, reset=reset, **options)
         table, y = (checked, None) if isinstance(y, str) else checked
         n_samples, n_features = table.shape[0], self.n_features_in_
-        if n_samples * n_features > MOST_BITS:
-            raise ValueError(
-                f"X has {n_samples} samples of {n_features} features, which take "
-                f"{n_samples * n_features >> 30} GiB as bytes; at most "
-                f"{MOST_BITS >> 30} GiB are used. Select features, give fewer samples, "
-                "or use BooleanSVC, which keeps X sparse."
-            )
+        what = f"{n_samples} samples of {n_features} features, a byte each,"
+        remedy = "Select features, or use BooleanSVC, which keeps X sparse."
+        check_free(n_samples * n_features, what, remedy)
         bits = unpack_words(as_words(table), n_features)
         return bits if y is None else (bits, y)
 

@@ -31,6 +31,7 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.damage import require
 from sklboolean._core.formula import Columns
 from sklboolean._core.formulas import check_input_names, feature_names_of
+from sklboolean._core.memory import check_free
 from sklboolean._core.packed_partitions import (
     PartitionsMixin,
     run_on_workers,
@@ -60,7 +61,6 @@ from sklboolean.preprocessing._encoded_columns import (
     sparse_conditions,
     unseen_message,
 )
-from sklboolean.preprocessing._enumeration import check_output_size
 from sklboolean.preprocessing._frames import (
     PLAIN_VALUES,
     frame_like,
@@ -593,8 +593,8 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         ------
         ValueError
             For columns of another kind than in ``fit``, for unknown levels and new
-            missing values that ``handle_unknown`` refuses, and for an output of more
-            than 16 GiB.
+            missing values that ``handle_unknown`` refuses, and for an output that takes
+            more memory than is free.
         """
         check_is_fitted(self)
         values = self._values_of_one(X)
@@ -715,8 +715,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         require(n_out == n_fitted, "order_ does not fit the conditions")
         dtype = np.dtype(np.float32 if self.missing == "propagate" else bool)
         if not self.sparse_output:
-            hint = "Set max_categories, or sparse_output=True."
-            check_output_size(n_samples * n_out * dtype.itemsize, n_out, hint)
+            what = f"The output of {n_samples} samples and {n_out} features"
+            remedy = "Transform fewer at a time, or set sparse_output=True."
+            check_free(n_samples * n_out * dtype.itemsize, what, remedy)
         codes = []
         for fitted, column in zip(self._state, columns, strict=True):
             codes += self._runs(fitted, column)

@@ -13,6 +13,7 @@ from sklboolean._core.conjunction_search import MAX_LISTED, encode_groups
 from sklboolean._core.damage import require, require_below
 from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.formulas import check_input_names
+from sklboolean._core.memory import check_free
 from sklboolean._core.packed_partitions import PartitionsMixin
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import validate_boolean, warn_user
@@ -23,7 +24,6 @@ from sklboolean.preprocessing._enumeration import (
     AllConjunctions,
     FrequentConjunctions,
     Literals,
-    check_output_size,
 )
 
 MANY_COLUMNS = 100_000  # more than most estimators can use
@@ -235,14 +235,15 @@ class ConjunctionFeatures(PartitionsMixin, TransformerMixin, VersionedEstimator)
         Raises
         ------
         ValueError
-            For an output of more than 16 GiB.
+            For an output that takes more memory than is free.
         """
         check_is_fitted(self)
         samples = validate_boolean(self, X, reset=False)
         if not self.sparse_output:
             n_columns = self.n_output_features_
             n_bytes = samples.shape[0] * n_columns * OUTPUT.itemsize
-            check_output_size(n_bytes, n_columns, "Or keep sparse_output=True.")
+            what = f"The dense output of {n_columns:.3g} columns"
+            check_free(n_bytes, what, f"{SIZE_HINT} Or keep sparse_output=True.")
         literals = self._conjunctions.literals
         require(len(literals) == len(literals.negated) > 0, "its literals are lost")
         require_below(literals.features, self.n_features_in_, "its literals")

@@ -29,6 +29,7 @@ from sklboolean._core.bits import unpack_words
 from sklboolean._core.conjunction_search import MAX_LISTED, encode_groups
 from sklboolean._core.damage import require
 from sklboolean._core.formulas import format_large_int, literal_text
+from sklboolean._core.memory import check_free
 from sklboolean._core.sparse_structure import LARGEST_INDEX
 from sklboolean.preprocessing._levels import (
     BLOCK_ROWS,
@@ -41,8 +42,6 @@ from sklboolean.preprocessing._levels import (
 
 # The largest number of conjunctions in int64, with room for sums.
 MAX_COUNTED = 2**62
-# Bytes of one output. More samples than that can be transformed in parts.
-LARGEST_OUTPUT = 2**34
 SIZE_HINT = "Lower max_literals, or select conjunctions by min_support."
 # Type of the output, which most estimators of scikit-learn take without a copy.
 OUTPUT = np.dtype(np.float64)
@@ -61,16 +60,6 @@ NO_INT32 = np.zeros(0, dtype=np.int32)
 NO_INT64 = np.zeros(0, dtype=np.int64)
 
 
-def check_output_size(n_bytes, n_columns, hint):
-    """Refuse an output that is too large, before memory is allocated for it."""
-    if n_bytes > LARGEST_OUTPUT:
-        raise ValueError(
-            f"The output of {n_columns:.3g} columns would take "
-            f"{n_bytes / 2**30:.3g} GiB, more than the {LARGEST_OUTPUT >> 30} GiB "
-            f"allowed at once. {SIZE_HINT} {hint}"
-        )
-
-
 def allocate_csr(counts, n_columns):
     """Allocate ``counts[i]`` columns for sample i of a CSR array.
 
@@ -83,13 +72,16 @@ def allocate_csr(counts, n_columns):
     Raises
     ------
     ValueError
-        For an output of more than `LARGEST_OUTPUT` bytes, which are less than 2**31
-        entries.
+        For an output of more bytes than are free, or of 2**31 entries or more.
     """
     # Sums of floats cannot overflow before the size is compared with the limit.
     n_entries = float(np.sum(counts))
     n_bytes = n_entries * (OUTPUT.itemsize + np.dtype(np.int32).itemsize)
-    check_output_size(n_bytes, n_columns, "Or transform fewer samples at a time.")
+    what = f"The output of {n_columns:.3g} columns"
+    remedy = f"{SIZE_HINT} Or transform fewer samples at a time."
+    if n_entries > LARGEST_INDEX:
+        raise ValueError(f"{what} would hold {n_entries:.3g} entries. {remedy}")
+    check_free(n_bytes, what, remedy)
     indptr = np.zeros(len(counts) + 1, dtype=np.int64)
     indptr[1:] = np.cumsum(counts)
     return indptr, np.empty(indptr[-1], np.int32)

@@ -20,7 +20,8 @@ from sklboolean import (
     RuleClassifier,
     Winnow,
 )
-from sklboolean._core.memory import MemoryCost, as_bytes
+from sklboolean._core import memory
+from sklboolean._core.memory import MemoryCost, as_bytes, check_free, free_bytes
 from sklboolean.boosting import ConjunctionStump
 from sklboolean.io import BitTable, predict_to_parquet
 
@@ -50,6 +51,23 @@ def test_limits_are_bytes_or_texts(path):
     table = BitTable(path, memory_limit="1 GB")
     assert table[:50].memory_limit == table.memory_limit == 10**9
     assert pickle.loads(pickle.dumps(table)).memory_limit == 10**9
+
+
+def test_what_is_free_is_known_before_it_is_asked_for(tmp_path, monkeypatch):
+    if os.path.exists("/proc/meminfo"):
+        pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        assert 0 < free_bytes() <= pages
+    # A container of 3 GB, of which 1 GB are used, beside one without a limit.
+    for name, text in (("a", "3000000000"), ("b", "1000000000"), ("c", "max")):
+        (tmp_path / name).write_text(text + "\n")
+    a, b, c, absent = (str(tmp_path / name) for name in "abcd")
+    limits = (c, b), (absent, absent), (a, b)
+    monkeypatch.setattr(memory, "CONTAINER_LIMITS", limits)
+    assert free_bytes() <= 2 * 10**9
+    monkeypatch.setattr(memory, "free_bytes", lambda: 2**30)
+    check_free(2**30, "All", "Take less.")
+    with pytest.raises(ValueError, match=r"^All .* 2 GiB .* 1 GiB are free. Take less"):
+        check_free(2**31, "All", "Take less.")
 
 
 @pytest.mark.parametrize(

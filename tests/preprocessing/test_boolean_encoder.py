@@ -26,7 +26,7 @@ from sklboolean import (
     KernelPerceptron,
     RuleClassifier,
 )
-from sklboolean.preprocessing import _enumeration as enumeration
+from sklboolean._core import memory
 from sklboolean.preprocessing._thresholds import (
     find_cuts,
     find_monotone_cuts,
@@ -608,7 +608,8 @@ def test_columns_that_change_their_kind_are_refused():
 
 
 def test_too_large_an_output_is_refused(monkeypatch):
-    monkeypatch.setattr(enumeration, "LARGEST_OUTPUT", 10**6)
+    monkeypatch.setattr(memory, "FEW_BYTES", 0)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 10**6)
     X = pd.DataFrame({"c": [f"level {i}" for i in range(2000)]})
     encoder = BooleanEncoder(kinds={"c": "category"}).fit(X)
     with pytest.raises(ValueError, match="sparse_output=True"):

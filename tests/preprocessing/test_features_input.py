@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from sklboolean import ConjunctionFeatures
+from sklboolean._core import memory
 from sklboolean.preprocessing import _enumeration as enumeration
 
 ROWS = np.array([[1, 0, 1], [0, 1, 1]])
@@ -88,12 +89,13 @@ def test_more_columns_than_int64_numbers_are_refused(longest):
 
 
 def test_huge_outputs_are_refused_with_their_size(monkeypatch):
-    monkeypatch.setattr(enumeration, "LARGEST_OUTPUT", 2**10)
+    monkeypatch.setattr(memory, "FEW_BYTES", 0)
+    monkeypatch.setattr(memory, "free_bytes", lambda: 2**10)
     X = np.ones((20, 6))
     features = ConjunctionFeatures().fit(X)
     size = 20 * 21 * (8 + 4) / 2**30  # values and column numbers
     with pytest.raises(
-        ValueError, match=f"21 columns would take {size:.3g} GiB.*samples"
+        ValueError, match=f"21 columns would take {size:.3g} GiB .* free.*samples"
     ):
         features.transform(X)
     assert features.transform(X[:2]).sum() == 42
