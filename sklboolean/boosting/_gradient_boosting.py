@@ -1,18 +1,21 @@
 """Base class of the boosted trees: Newton boosting over packed bits."""
 
+from itertools import combinations
+
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.bits import as_words, count_features
+from sklboolean._core.bits import as_words, count_features, pack_dense
 from sklboolean._core.damage import require_shape
 from sklboolean._core.directions import directions_of
 from sklboolean._core.exports import ExportMixin
+from sklboolean._core.feature_names import parse_name
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.held_out import stratified_split
 from sklboolean._core.parallel import each_slice
-from sklboolean._core.parameters import check_integer, check_real
+from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.versioned import VersionedEstimator
@@ -24,6 +27,67 @@ from sklboolean.boosting._trees import add_to_members
 PIECE = 2**14
 # A loss that falls by less, as a share of the first one, has not fallen.
 TOLERANCE = 1e-4
+# Features times sets of ``interaction_cst``, as bytes while they are packed.
+MOST_MEMBERSHIPS = 10**8
+
+
+def interaction_groups(interaction_cst, n_features, names=None):
+    """Turn sets of columns that may interact into bits of each feature.
+
+    Parameters
+    ----------
+    interaction_cst : {"pairwise", "no_interactions"}, iterable of sets, or None
+        Sets of numbers of features, or of names of columns or features. What no set
+        holds is one more set.
+    n_features : int
+    names : sequence of str or None
+        Feature names. All features of a column have its groups.
+
+    Returns
+    -------
+    groups : ndarray of shape (n_features, n_words), uint64
+        Bit k of a feature is set if group k holds it.
+    """
+    if interaction_cst is None:
+        return np.ones((n_features, 1), dtype=np.uint64)
+    numbers = range(n_features)
+    names = numbers if names is None else list(map(str, names))
+    columns = [n if n in numbers else parse_name(n).column for n in names]
+    distinct = list(dict.fromkeys(columns))
+    if isinstance(interaction_cst, str):
+        sizes = {"no_interactions": 1, "pairwise": min(2, len(distinct))}
+        check_choice(interaction_cst, "interaction_cst", tuple(sizes))
+        sets = list(combinations(distinct, sizes[interaction_cst]))
+    else:
+        try:
+            sets = [frozenset(group) for group in interaction_cst]
+        except TypeError:
+            raise ValueError(
+                "interaction_cst must be 'pairwise', 'no_interactions', or list sets "
+                f"of columns; got {interaction_cst!r}."
+            ) from None
+    if n_features * len(sets) > MOST_MEMBERSHIPS:
+        raise ValueError(
+            f"interaction_cst makes {len(sets)} sets for {n_features} features, which "
+            "is too many. List fewer sets of more columns."
+        )
+    features_of = {}
+    for keys in zip(numbers, columns, names, strict=True):
+        for key in set(keys):
+            features_of.setdefault(key, []).append(keys[0])
+    # The last set holds what no other one does.
+    is_member = np.zeros((n_features, len(sets) + 1), dtype=np.uint8)
+    for k, group in enumerate(sets):
+        for key in group:
+            if key not in features_of:
+                raise ValueError(
+                    f"interaction_cst names {key!r}, which is no column of X, or one "
+                    "that the encoder left out. Use names of columns or features, or "
+                    "numbers of features."
+                )
+            is_member[features_of[key], k] = 1
+    is_member[:, -1] = ~is_member.any(axis=1)
+    return pack_dense(is_member)
 
 
 class BoostingRounds:
@@ -155,7 +219,11 @@ class GradientBoosting(CallbackSupportMixin, ExportMixin, VersionedEstimator):
         parts = self._split(strata, weights, rng)
         rounds = BoostingRounds(words, targets, weights, *parts, loss, self.n_jobs)
         blocks = BitBlocks.of(words, self.n_features_in_)
-        groups = np.ones((self.n_features_in_, 1), dtype=np.uint64)
+        groups = interaction_groups(
+            self.interaction_cst,
+            self.n_features_in_,
+            getattr(self, "feature_names_in_", None),
+        )
         grower = TreeGrower(blocks, params, directions_of(self), groups, rng)
         for _ in range(self.max_iter):
             rounds.differentiate()

@@ -48,6 +48,11 @@ class BooleanGradientBoostingClassifier(
         -1 where it must not raise it, else 0. A dict maps names of the columns before a
         `BooleanEncoder`, or of features. An array has an entry for each feature, which
         becomes true. For two classes.
+    interaction_cst : {"pairwise", "no_interactions"}, iterable of sets or None, \
+default=None
+        Sets of columns that may meet in a tree's path, by the names of columns before
+        the encoder, or by numbers of features. Columns that no set names are one more
+        set. "pairwise": any two columns; "no_interactions": each column by itself.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied by ``sample_weight``. "balanced": in inverse
         proportion to class frequencies.
@@ -118,7 +123,8 @@ class BooleanGradientBoostingClassifier(
         self, learning_rate=0.1, *, max_iter=1000, max_leaf_nodes=10,
         min_samples_leaf=10, l2_regularization=5.0, max_features=0.2,
         n_iter_no_change=30, validation_fraction=0.15, monotonic_cst=None,
-        class_weight=None, binarize=0.0, random_state=None, n_jobs=None, verbose=0,
+        interaction_cst=None, class_weight=None, binarize=0.0, random_state=None,
+        n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.learning_rate = learning_rate
         self.max_iter = max_iter
@@ -129,6 +135,7 @@ class BooleanGradientBoostingClassifier(
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.class_weight = class_weight
         self.binarize = binarize
         self.random_state = random_state

@@ -54,6 +54,11 @@ default="squared_error"
         -1 where it must not raise it, else 0. A dict maps names of the columns before a
         `BooleanEncoder`, or of features. An array has an entry for each feature, which
         becomes true.
+    interaction_cst : {"pairwise", "no_interactions"}, iterable of sets or None, \
+default=None
+        Sets of columns that may meet in a tree's path, by the names of columns before
+        the encoder, or by numbers of features. Columns that no set names are one more
+        set. "pairwise": any two columns; "no_interactions": each column by itself.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.
@@ -102,8 +107,8 @@ default="squared_error"
     def __init__(
         self, loss="squared_error", *, quantile=0.5, learning_rate=0.1, max_iter=1000,
         max_leaf_nodes=10, min_samples_leaf=10, l2_regularization=5.0, max_features=0.2,
-        n_iter_no_change=30, validation_fraction=0.15, monotonic_cst=None, binarize=0.0,
-        random_state=None, n_jobs=None, verbose=0,
+        n_iter_no_change=30, validation_fraction=0.15, monotonic_cst=None,
+        interaction_cst=None, binarize=0.0, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.loss = loss
         self.quantile = quantile
@@ -116,6 +121,7 @@ default="squared_error"
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.binarize = binarize
         self.random_state = random_state
         self.n_jobs = n_jobs

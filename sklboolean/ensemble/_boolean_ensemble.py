@@ -15,10 +15,10 @@ from sklboolean._core.weights import labelled_weights
 from sklboolean.boosting import BooleanGradientBoostingClassifier
 from sklboolean.ensemble._ensemble import (
     MOST_FOR_TRIPLES,
-    N_TREE_MODELS,
     BooleanEnsemble,
     check_pairs,
     take,
+    tree_models,
     without,
 )
 from sklboolean.ensemble._pool import ClassifierPool, logits_of, pad
@@ -75,8 +75,9 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
         "conjunctions", and "process" or "trees", those above.
     encoder : BooleanEncoder or None, default=None
         Encodes the data, with ``sparse_output=True``. None: ``BooleanEncoder()``.
-        Gaussian processes and trees also get the thresholds of 32 quantiles, if its
-        ``n_bins`` is "auto". Sparse X must be Boolean and is not encoded.
+        Gaussian processes and trees also get the thresholds of 32 quantiles, of more
+        than 2000 samples of 128, if its ``n_bins`` is "auto". Sparse X must be Boolean
+        and is not encoded.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds and of the models.
     n_jobs : int or None, default=None
@@ -124,8 +125,10 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
     classes, a quarter is held out once. The same folds choose C of the two logistic
     regressions. The Gaussian process scores each sample without it in closed form.
     Conjunctions have up to three literals, with more than 128 Boolean features two: the
-    Gaussian process has longer ones. Sample weights count as numbers of copies; where
-    their mean is below 1, they are divided by it.
+    Gaussian process has longer ones. Of two classes two models of trees have up to 5
+    leaves and two up to 20; of three to five classes four have 20, and of more two
+    have 31, with higher learning rates. Sample weights count as numbers of copies;
+    where their mean is below 1, they are divided by it.
 
     References
     ----------
@@ -236,7 +239,8 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
         if len(codes) <= MOST_FOR_PROCESS:
             models.append(("process", BooleanGaussianProcessClassifier()))
         else:
-            models += [("trees", BooleanGradientBoostingClassifier())] * N_TREE_MODELS
+            n_classes = codes.max() + 1
+            models += tree_models(BooleanGradientBoostingClassifier, n_classes)
         return zip(*models, strict=True)
 
     def decision_function(self, X) -> np.ndarray:

@@ -11,10 +11,10 @@ from sklboolean._core.weights import checked_weights, relative_weights
 from sklboolean.boosting import BooleanGradientBoostingRegressor
 from sklboolean.ensemble._ensemble import (
     MOST_FOR_TRIPLES,
-    N_TREE_MODELS,
     BooleanEnsemble,
     check_pairs,
     take,
+    tree_models,
     without,
 )
 from sklboolean.ensemble._pool import RegressorPool
@@ -57,8 +57,9 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
         is set. None: "conjunctions", "trees" and "process", those above.
     encoder : BooleanEncoder or None, default=None
         Encodes the data, with ``sparse_output=True``. None: ``BooleanEncoder()``.
-        Trees and Gaussian processes also get the thresholds of 32 quantiles, if its
-        ``n_bins`` is "auto". Sparse X must be Boolean and is not encoded.
+        Trees and Gaussian processes also get the thresholds of 32 quantiles, of more
+        than 2000 samples of 128, if its ``n_bins`` is "auto". Sparse X must be Boolean
+        and is not encoded.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds and of the models.
     n_jobs : int or None, default=None
@@ -193,7 +194,7 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
         longest = 3 if n_features <= MOST_FOR_TRIPLES else 2
         conjunctions = ConjunctionRegressor(cv=folds, max_literals=longest)
         models = [("conjunctions", conjunctions)]
-        models += [("trees", BooleanGradientBoostingRegressor())] * N_TREE_MODELS
+        models += tree_models(BooleanGradientBoostingRegressor)
         if n_samples <= MOST_FOR_PROCESS:
             models.append(("process", BooleanGaussianProcessRegressor()))
         return zip(*models, strict=True)

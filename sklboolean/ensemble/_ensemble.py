@@ -43,9 +43,13 @@ FINE_MODELS = (
     BooleanGradientBoostingClassifier,
     BooleanGradientBoostingRegressor,
 )
-N_FINE_BINS = 32
-# Boosted trees that draw other features and hold out other samples.
-N_TREE_MODELS = 4
+# Quantiles that they see of up to MOST_FOR_FEW_BINS samples, and of more.
+FEW_FINE_BINS, FINE_BINS, MOST_FOR_FEW_BINS = 32, 128, 2000
+# Boosted trees, by their number of leaves and learning rate. They differ, so that one
+# of them suits. Of more classes a round has a tree for each: rounds must be fewer.
+TREE_SHAPES = 2 * ((5, 0.1), (20, 0.05))
+TREE_SHAPES_OF_CLASSES, TREE_SHAPES_OF_MANY = 4 * ((20, 0.1),), 2 * ((31, 0.2),)
+MANY_CLASSES = 6
 MOST_FOR_TRIPLES = 128  # features; the number of triples grows with their cube
 
 
@@ -79,6 +83,17 @@ def without(X, is_left_out):
     if isinstance(X, NamedCsr):
         coarse.feature_names = X.feature_names
     return coarse
+
+
+def tree_models(kind, n_classes=2):
+    """List models of boosted trees, which also hold out different samples."""
+    shapes = TREE_SHAPES if n_classes == 2 else TREE_SHAPES_OF_CLASSES
+    if n_classes >= MANY_CLASSES:
+        shapes = TREE_SHAPES_OF_MANY
+    return [
+        ("trees", kind(learning_rate=rate, max_leaf_nodes=n_leaves, min_samples_leaf=2))
+        for n_leaves, rate in shapes
+    ]
 
 
 def fit_member(model, X, targets, weights, folds, seed, outputs):
@@ -197,7 +212,8 @@ class BooleanEnsemble(PartitionsMixin, VersionedEstimator):
         )
         has_fine = not models or any(isinstance(m, FINE_MODELS) for _, m in models)
         if has_fine and (encoder.n_bins, encoder.strategy) == ("auto", "quantile"):
-            is_coarse = encoder._fit_finely(*data, N_FINE_BINS)
+            n_bins = FEW_FINE_BINS if len(labels) <= MOST_FOR_FEW_BINS else FINE_BINS
+            is_coarse = encoder._fit_finely(*data, n_bins)
         else:
             encoder.fit(*data)
             is_coarse = np.ones(len(encoder.order_), dtype=bool)

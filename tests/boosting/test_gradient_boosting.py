@@ -191,6 +191,58 @@ def test_directions_have_names():
         by_name.set_params(monotonic_cst={"z": 1}).fit(frame, y)
 
 
+@pytest.mark.parametrize(
+    ("given", "sets"),
+    [
+        ([{"a", 3, "b > 1.5", 5}, ["c"]], [{"a", "b"}, {"c"}, {"d"}]),
+        ([("a", "b"), ("b", "c")], [{"a", "b"}, {"b", "c"}, {"d"}]),
+        ("no_interactions", [{"a"}, {"b"}, {"c"}, {"d"}]),
+        ("pairwise", [{p, q} for p in "abcd" for q in "abcd"]),
+    ],
+)
+def test_only_columns_of_a_set_interact(given, sets):
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(0, 4, (600, 4))
+    y = numbers[:, 0] * numbers[:, 1] + numbers[:, 2] * numbers[:, 3] * numbers[:, 0]
+    # Three thresholds of each column; features 3 to 5 are those of b.
+    bits = {f"{c} > {t}.5": numbers[:, k] > t for k, c in enumerate("abcd")
+            for t in range(3)}  # fmt: skip
+    X = pd.DataFrame(bits)
+    options = PLAIN | {"max_features": 0.2, "max_iter": 40}
+    model = BooleanGradientBoostingRegressor(interaction_cst=given, **options).fit(X, y)
+    free = BooleanGradientBoostingRegressor(**options).fit(X, y)
+
+    def columns(model):
+        trees = model._trees.conjunctions(12)
+        leaves = (literals for tree in trees for literals, _ in tree)
+        return [{"abcd"[j // 3] for j, _ in literals} for literals in leaves]
+
+    found = columns(model)
+    assert all(any(own <= group for group in sets) for own in found)
+    # Each set is used to the full, and without sets others meet.
+    assert all(any(own == group for own in found) for group in sets)
+    assert not all(any(own <= group for group in sets) for own in columns(free))
+
+
+def test_sets_of_columns_that_do_not_exist_are_refused():
+    X, y = samples()
+    for refused, message in [
+        ([{0, 8}], "interaction_cst names 8, which is no column"),
+        ([{"a"}], "interaction_cst names 'a', which is no column"),
+        ("all", "interaction_cst must be one of"),
+        ([0, 1], r"or list sets of columns; got \[0, 1\]"),
+    ]:
+        model = BooleanGradientBoostingClassifier(interaction_cst=refused)
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y)
+    X = np.zeros((2, 10_001), dtype=np.uint8)
+    model.set_params(interaction_cst="no_interactions")
+    with pytest.raises(ValueError, match="makes 10001 sets for 10001 features"):
+        model.fit(X, [0, 1])
+
+
 def test_the_kept_trees_have_the_least_held_out_loss():
     X, y = samples(600)
     model = BooleanGradientBoostingClassifier(0.3, random_state=0).fit(X, y)
