@@ -3,6 +3,7 @@
 import numpy as np
 
 from sklboolean._core.feature_names import OPPOSITE, parse_name
+from sklboolean._core.formulas import conjunction_text
 
 # What a feature that is true says of the size of its column.
 SIGNS = {">": 1, "<=": -1}
@@ -68,6 +69,32 @@ def directions_of_features(monotonic_cst, n_features, names=None, classes=None):
             raise ValueError(_complaint(str(column), names))
         directions[signs != 0] = direction * signs[signs != 0]
     return directions
+
+
+def signs_of_weights(conjunctions, directions):
+    """Compute the signs that weights may have, int8; 0: either, 2: none.
+
+    A conjunction has a weight of the sign of all its literals that have a direction.
+    """
+    signs = np.zeros(len(conjunctions), dtype=np.int8)
+    if np.any(directions):
+        for k, literals in enumerate(conjunctions):
+            wanted = {(2 * value - 1) * int(directions[j]) for j, value in literals}
+            wanted.discard(0)
+            signs[k] = wanted.pop() if len(wanted) == 1 else 2 * len(wanted)
+    return signs
+
+
+def check_signs(conjunctions, signs, directions, names):
+    """Raise a ValueError for a conjunction whose weight has a forbidden sign."""
+    allowed = signs_of_weights(conjunctions, directions)
+    is_wrong = (allowed == 2) | (allowed * np.asarray(signs) < 0)
+    for k in np.flatnonzero(is_wrong)[:1]:
+        text = conjunction_text(conjunctions[k], names)
+        raise ValueError(
+            f"{text!r} contradicts monotonic_cst: what it adds would go against a "
+            "direction. Leave it out, or fit a model without that direction."
+        )
 
 
 def sentences(monotonic_cst, names=None):

@@ -39,6 +39,7 @@ from sklboolean._core.bits import (
 )
 from sklboolean._core.conjunction_search import ConjunctionSearch, satisfied_by
 from sklboolean._core.conjunction_table import ones_of
+from sklboolean._core.directions import signs_of_weights
 from sklboolean.rules._bit_columns import add_columns, add_scores, fill_covers
 from sklboolean.rules._l1_problem import L1Problem
 
@@ -96,12 +97,7 @@ class ConjunctionSpace:
 
     def signs(self, conjunctions):
         """Compute the sign of the weight of each conjunction; 0: either."""
-        signs = np.zeros(len(conjunctions), dtype=np.int8)
-        if np.any(self.directions):
-            for k, literals in enumerate(conjunctions):
-                of_literals = [(2 * v - 1) * self.directions[j] for j, v in literals]
-                signs[k] = max(of_literals, key=abs)
-        return signs
+        return signs_of_weights(conjunctions, self.directions)
 
     def factors(self):
         """Compute what the search multiplies sums by: one over the price."""

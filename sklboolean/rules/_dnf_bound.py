@@ -31,6 +31,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from sklboolean._core.conjunction_search import satisfied_by
+from sklboolean._core.directions import signs_of_weights
 from sklboolean._core.parallel import interruptible
 
 # Conjunctions of each length that one search may add, and those that the inexact
@@ -216,7 +217,9 @@ def relax(problem, search, params):
     program = Program(problem)
     program.add([()])
     values = (True,) if params.monotone else (True, False)
-    singles = (((j, v),) for j in range(problem.n_features) for v in values)
+    singles = [((j, v),) for j in range(problem.n_features) for v in values]
+    signs = signs_of_weights(singles, params.directions)
+    singles = (single for single, sign in zip(singles, signs, strict=True) if sign >= 0)
     program.add(takewhile(lambda _: not params.is_late(), singles))
     known_cost = problem.cost([])
     n_rules = problem.most_rules(known_cost)

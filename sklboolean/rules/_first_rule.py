@@ -7,6 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import TableScoreMixin
 from sklboolean._core.bits import count_features
 from sklboolean._core.damage import labels_of, require_shape
+from sklboolean._core.directions import check_signs, directions_of
 from sklboolean._core.formula import Columns, FirstRule, class_labels
 from sklboolean._core.formulas import html_table, python_value
 from sklboolean._core.validation import validate_boolean
@@ -44,8 +45,18 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
         """Keep a rule list, what it decides, and the grades of its samples."""
         self.rules_ = self._labelled_rules(rules, decisions)
         self.default_, self.class_counts_ = self.classes_[default], decisions.counts
+        directions = directions_of(self)
+        if directions.any():
+            conjunctions, classes = zip(*rules, strict=True) if rules else ((), ())
+            if len(set(classes)) > 1:
+                raise ValueError(
+                    "rules: with monotonic_cst all must be of one class, and the other "
+                    "class the default. Write the rules of one class."
+                )
+            signs = 2 * np.array(classes, dtype=int) - 1
+            check_signs(conjunctions, signs, directions, self._names())
         grades, decisions, self.probabilities_ = grade(
-            rules, default, decisions.counts, samples
+            rules, default, decisions.counts, samples, directions
         )
         self.grades_ = self._labelled_rules(grades, decisions)
         self.n_samples_fit_ = len(samples)

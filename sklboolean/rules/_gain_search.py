@@ -56,6 +56,9 @@ class GainParams:
         Conjunctions of each length that a search extends. None: exact searches.
     deadline : float or None
         On the clock of ``time.monotonic``.
+    directions : ndarray of shape (n_features,), int8, or None
+        1 where the class described must not become less likely when the feature becomes
+        true, -1 where it must not become more likely, else 0, for the second class.
     """
 
     max_rules: int
@@ -67,6 +70,7 @@ class GainParams:
     feature_groups: object
     deadline: float | None
     n_jobs: int | None
+    directions: object = None
 
     @classmethod
     def check(
@@ -99,11 +103,16 @@ class GainParams:
         rules = max_rules, max_literals, bool(monotone), *costs
         return cls(*rules, width, feature_groups, deadline, n_jobs)
 
-    def conjunction_search(self, X, n_features):
-        """Lay out samples for the searches of these parameters."""
+    def conjunction_search(self, X, n_features, side=1):
+        """Lay out samples for the searches of these parameters.
+
+        ``side=-1`` stands for rules of the first of two classes.
+        """
+        directions = None if self.directions is None else side * self.directions
         return ConjunctionSearch(
             X, n_features, max_literals=self.max_literals, monotone=self.monotone,
-            feature_groups=self.feature_groups, n_jobs=self.n_jobs,
+            feature_groups=self.feature_groups, directions=directions,
+            n_jobs=self.n_jobs,
         )  # fmt: skip
 
     def time_left(self):
@@ -142,7 +151,8 @@ class GainSearch:
 
     def __init__(self, samples, order, penalty, params):
         # Layouts are shared, but not what a search notes about its races.
-        self.search = copy(samples.search(params))
+        side = 1 if order[0] or not np.any(params.directions) else -1
+        self.search = copy(samples.search(params, side))
         self.codes, self.weights, self.order = samples.codes, samples.weights, order
         self.penalty, self.params = penalty, params
         # Conjunctions by class and samples; the gains and sums are of one class.

@@ -9,6 +9,7 @@ to have it, so a small tree of each rule's samples tells them apart.
 # that are true on its way. The leaves' frequencies are drawn towards those of the rule.
 
 import numpy as np
+from sklearn.isotonic import isotonic_regression
 from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean.rules._gain_search import first_satisfied
@@ -24,7 +25,7 @@ RARE_SHARE = 0.1
 MAX_TREE_SAMPLES = 4000
 
 
-def grade(rules, default, counts, samples):
+def grade(rules, default, counts, samples, directions):
     """Split what each rule decides into grades.
 
     Parameters
@@ -35,6 +36,9 @@ def grade(rules, default, counts, samples):
     counts : ndarray of shape (n_rules + 1, n_classes), float64
         Weight of the samples of each class that each rule decides.
     samples : RuleSamples
+    directions : ndarray of shape (n_features,), int8
+        1 where the second class must not become less likely when the feature becomes
+        true, -1 where it must not become more likely, else 0. The rules keep to them.
 
     Returns
     -------
@@ -46,22 +50,33 @@ def grade(rules, default, counts, samples):
     """
     drawn = samples.draw(MAX_TREE_SAMPLES, np.random.RandomState(0))
     first = first_satisfied(drawn.words, [literals for literals, _ in rules])
-    sums = counts.sum(axis=0)
+    sums, described = counts.sum(axis=0), rules[0][1] if rules else 1
+    is_allowed = directions * (1 if described else -1) >= 0
     must_split = not rules and sums.min() < RARE_SHARE * sums.sum()
     grades, owners = [], []
     for k, (literals, label) in enumerate([*rules, ((), default)]):
         here = drawn.take(first == k)
-        for features in split(here.bits(), here.codes, here.weights, must_split):
+        options = here.bits(), here.codes, here.weights, is_allowed, must_split
+        for features in split(*options):
             added = [(int(feature), True) for feature in features]
             grades.append((tuple(sorted([*literals, *added])), label))
             owners.append(k)
     labels = np.array([label for _, label in grades])
     grades.pop()  # what is left of the default
     decisions = samples.decisions([literals for literals, _ in grades])
-    return grades, decisions, smoothed(decisions.counts, counts[owners], labels)
+    shares = smoothed(decisions.counts, counts[owners], labels)
+    if directions.any():
+        # A sample that moves in a direction may satisfy an earlier grade, and no grade
+        # ceases to hold. So probabilities may only fall along the list.
+        mass = np.maximum(decisions.counts.sum(axis=1), 1e-9)
+        of_described = isotonic_regression(
+            shares[:, described], sample_weight=mass, increasing=False
+        )
+        shares[:, described], shares[:, 1 - described] = of_described, 1 - of_described
+    return grades, decisions, shares
 
 
-def split(bits, codes, weights, must_split=False):
+def split(bits, codes, weights, is_allowed, must_split=False):
     """Find the features that must be true in each grade of a rule.
 
     A tree is written as a list: the side where a feature is true comes first, so that
@@ -69,7 +84,8 @@ def split(bits, codes, weights, must_split=False):
     """
     total, ones = weights.sum(), bits.sum(axis=0)
     fewest = np.minimum(ones, len(bits) - ones)
-    columns = np.flatnonzero(fewest * weights.max(initial=0.0) >= GRADE_WEIGHT)
+    is_usual = fewest * weights.max(initial=0.0) >= GRADE_WEIGHT
+    columns = np.flatnonzero(is_usual & is_allowed)
     if not len(columns):
         return [()]
     options = {"criterion": "log_loss", "random_state": 0}

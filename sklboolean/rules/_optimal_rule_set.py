@@ -9,6 +9,7 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.deprecation import jobs_of_context, old_parameters
+from sklboolean._core.directions import directions_of
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.validation import validate_boolean, warn_user
@@ -61,6 +62,12 @@ class OptimalRuleSet(FirstRuleMixin, VersionedEstimator):
         A label for each feature; features of one label never occur together in a rule.
         For one-hot columns: the attribute. None: the levels of one column of
         `BooleanEncoder`, found by their names, share a label.
+    monotonic_cst : dict, array-like of shape (n_features,) or None, default=None
+        1 for a column whose growth must not make the second class less likely, -1 where
+        it must not make it more likely, else 0. A dict maps names of the columns before
+        a `BooleanEncoder`. Rules have conditions such as ``age > 40`` where age has 1,
+        or ``age <= 40`` where it has -1; the proof is about such rules. An array has an
+        entry for each feature, which becomes true. For two classes.
     time_limit : float or None, default=60.0
         Seconds for all classes together, above 0. None: no limit. The rules do not
         depend on the speed of the machine if the search ends before.
@@ -144,11 +151,12 @@ class OptimalRuleSet(FirstRuleMixin, VersionedEstimator):
     (4, 1.0)
     """
 
-    max_total_literals = None  # 0.1.0 had none
+    max_total_literals = monotonic_cst = None  # older versions had none
 
     def __init__(
         self, *, max_literals=4, monotone=False, literal_cost=1.0, rule_cost=0.0,
-        max_total_literals=None, feature_groups=None, time_limit=60.0, binarize=0.0,
+        max_total_literals=None, feature_groups=None, monotonic_cst=None,
+        time_limit=60.0, binarize=0.0,
     ):  # fmt: skip
         self.max_literals = max_literals
         self.monotone = monotone
@@ -156,6 +164,7 @@ class OptimalRuleSet(FirstRuleMixin, VersionedEstimator):
         self.rule_cost = rule_cost
         self.max_total_literals = max_total_literals
         self.feature_groups = feature_groups
+        self.monotonic_cst = monotonic_cst
         self.time_limit = time_limit
         self.binarize = binarize
 
@@ -191,8 +200,10 @@ class OptimalRuleSet(FirstRuleMixin, VersionedEstimator):
         with restore_on_error(self):
             params = self._check_params()
             samples, y = validate_boolean(self, X, y)
-            params = replace(params, feature_groups=self._groups())
             self.classes_, codes = encode_classes(y)
+            params = replace(
+                params, feature_groups=self._groups(), directions=directions_of(self)
+            )
             weights = labelled_weights(sample_weight, codes, self.classes_)
             used = np.flatnonzero(weights)
             training = as_words(samples)[used], codes[used], weights[used]

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.deprecation import Gone, old_attribute, old_parameters, renamed
+from sklboolean._core.directions import directions_of
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.memory import MemoryCost
 from sklboolean._core.parallel import in_threads
@@ -137,6 +138,13 @@ class RuleClassifier(
         A label for each feature; features of one label never occur together in a rule.
         For one-hot columns: the attribute. None: the levels of one column of
         `BooleanEncoder`, found by their names, share a label.
+    monotonic_cst : dict, array-like of shape (n_features,) or None, default=None
+        1 for a column whose growth must not make the second class less likely, -1 where
+        it must not make it more likely, else 0. A dict maps names of the columns before
+        a `BooleanEncoder`. Rules of the second class then have conditions such as ``age
+        > 40`` where age has 1, those of the first ``age <= 40``, and probabilities keep
+        to the order of the rules. An array has an entry for each feature, which becomes
+        true. For two classes.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones. ``estimator`` is fitted on zeros and ones.
@@ -207,7 +215,8 @@ class RuleClassifier(
     def __init__(
         self, estimator=None, *, max_rules=20, max_literals=4, monotone=False,
         penalty=(1.0, 3.0), literal_cost=(1, 2, 4, 16, 64), cv=5, class_weight=None,
-        feature_groups=None, binarize=0.0, random_state=None, n_jobs=None, verbose=0,
+        feature_groups=None, monotonic_cst=None, binarize=0.0, random_state=None,
+        n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.estimator = estimator
         self.max_rules = max_rules
@@ -218,6 +227,7 @@ class RuleClassifier(
         self.cv = cv
         self.class_weight = class_weight
         self.feature_groups = feature_groups
+        self.monotonic_cst = monotonic_cst
         self.binarize = binarize
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -260,7 +270,9 @@ class RuleClassifier(
             params = self._check_params()
             progress = Progress(self, "part", None, X, y)
             samples, codes, used = self._rule_samples(X, y, sample_weight)
-            params = replace(params, feature_groups=self._groups())
+            params = replace(
+                params, feature_groups=self._groups(), directions=directions_of(self)
+            )
             rng = check_random_state(self.random_state)
             # Nothing holds the folds and their searches longer than the choice.
             setting = self._choose_setting(

@@ -48,8 +48,9 @@ class RuleSamples:
         The class number of each sample.
     weights : ndarray of shape (n_samples,), float64
     n_features, n_classes : int
-    searches : list
-        The samples laid out for searches, if any. Others with the same words share it.
+    searches : dict
+        The samples laid out for searches, if any, by the side of the directions. Others
+        with the same words share it.
     """
 
     words: np.ndarray
@@ -57,7 +58,7 @@ class RuleSamples:
     weights: np.ndarray
     n_features: int
     n_classes: int
-    searches: list = field(default_factory=list)
+    searches: dict = field(default_factory=dict)
 
     def __len__(self):
         return len(self.codes)
@@ -104,9 +105,9 @@ class RuleSamples:
             weights[block][predicted != classes[self.codes[block]]] = 0.0
         return replace(self, weights=weights)
 
-    def search(self, params):
+    def search(self, params, side=1):
         """Lay out the samples for searches, once."""
-        if not self.searches:
-            search = params.conjunction_search(self.words, self.n_features)
-            self.searches.append(search)
-        return self.searches[0]
+        if side not in self.searches:
+            search = params.conjunction_search(self.words, self.n_features, side)
+            self.searches[side] = search
+        return self.searches[side]

@@ -323,9 +323,11 @@ def every_dnf_cost(X, positive, weights, price, max_literals, *, negations):
 
 def least_dnf_cost(
     X, positive, weights, literal_cost, rule_cost, max_literals, *, negations,
-    most=None,
+    most=None, directions=None,
 ):  # fmt: skip
     """The least of all these costs, with a price of each rule that is not empty.
+
+    With ``directions`` only rules whose literals all allow a weight of at least 0.
 
     After each conjunction the table holds, for every set of positive samples, the
     least cost of rules so far that cover exactly these. With ``most`` literals of all
@@ -340,6 +342,8 @@ def least_dnf_cost(
     costs = np.full((n_sizes, len(sets)), np.inf)
     costs[0, 0] = 0.0
     for one in [(), *every_conjunction(X.shape[1], max_literals, negations=negations)]:
+        if directions is not None and sign_of_weight(one, directions) not in (0, 1):
+            continue
         cover = sum(satisfies(row, one) << i for i, row in enumerate(cells))
         wrong = sum(
             weight

@@ -1,6 +1,7 @@
 """Edited models: terms by text, and weights, counts and losses by definition."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from sklboolean import (
     ScorecardClassifier,
 )
 from sklboolean.datasets import load_recurrence
+from sklboolean.inspection import check_monotone
 
 X, Y = load_recurrence(return_X_y=True, as_frame=True)
 BITS = BooleanEncoder(n_bins=3).set_output(transform="pandas").fit_transform(X)
@@ -35,6 +37,22 @@ def covers(terms):
     rows = BITS.to_numpy()
     marks = [[satisfies(row, term) for term in terms] for row in rows]
     return np.array(marks, dtype=float).reshape(len(rows), len(terms))
+
+
+def test_edits_keep_to_the_directions():
+    name = "age (years)"
+    options = {"monotonic_cst": {name: -1}, "literal_cost": 1, "random_state": 0}
+    rules = RuleClassifier("labels", **options).fit(BITS, Y)
+    bound = next(column for column in BITS if column.startswith(f"{name} <= "))
+    edited = rules.with_rules(f"1 if {bound}\nelse 0", BITS, Y)
+    assert check_monotone(edited, BITS, {bound: 1}).is_proved
+    for wrong, message in (
+        (f"0 if {bound}\nelse 1", f"'{re.escape(bound)}' contradicts monotonic_cst"),
+        (f"1 if not {bound}\nelse 0", "contradicts monotonic_cst"),
+        (f"1 if {bound}\n0 if breast = left\nelse 1", "all must be of one class"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            rules.with_rules(wrong, BITS, Y)
 
 
 @pytest.mark.parametrize(("model", "y", "loss"), CONJUNCTIONS)

@@ -16,6 +16,7 @@ from sklboolean._core.bits import pack_dense
 from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.weights import relative_weights
 from sklboolean.datasets import load_recurrence, load_votes, make_dnf, make_monks
+from sklboolean.inspection import check_monotone
 from sklboolean.rules import _cheapest_dnf
 from sklboolean.rules._cheapest_dnf import greedy_dnf, rules_within
 from sklboolean.rules._dnf_bound import DNFProblem, Program, relax
@@ -89,12 +90,14 @@ def test_the_oracle_takes_the_least_of_all_sets():
     literal_cost=st.sampled_from([0.0, 0.25, 0.7, 1.0, 2.0]),
     rule_cost=st.sampled_from([0.0, 0.5, 1.0]),
     weighting=st.sampled_from(["none", "whole", "real", "tiny", "ratios"]),
+    has_directions=st.booleans(),
 )
 def test_no_set_of_rules_costs_less(
     seed, n_samples, n_features, max_literals, monotone, literal_cost, rule_cost,
-    weighting,
+    weighting, has_directions,
 ):  # fmt: skip
     X, y, rng = small_table(seed, n_samples, n_features)
+    directions = rng.integers(-1, 2, n_features) if has_directions else None
     unit = {"tiny": 1e-200}.get(weighting, 1.0)
     weights = np.ones(n_samples)
     if weighting == "whole":
@@ -106,14 +109,16 @@ def test_no_set_of_rules_costs_less(
     given, weights = weights * unit, relative_weights(weights * unit)
     model = OptimalRuleSet(
         max_literals=max_literals, monotone=monotone,
-        literal_cost=literal_cost, rule_cost=rule_cost,
+        literal_cost=literal_cost, rule_cost=rule_cost, monotonic_cst=directions,
     )  # fmt: skip
     model.fit(X, y, given)
     expected = least_dnf_cost(
         X, y == 1, weights, literal_cost, rule_cost, max_literals,
-        negations=not monotone,
+        negations=not monotone, directions=directions,
     )  # fmt: skip
     check_proof(model, expected, weighting)
+    if has_directions:
+        assert check_monotone(model, X).is_proved
     if model.rules_ or model.default_ == 0:
         by_definition = cost_by_definition(model, X, y, 1, weights)
         assert model.cost_[0] == pytest.approx(by_definition, rel=1e-9)
