@@ -37,6 +37,10 @@ from sklboolean.rules._rules import Rule, bound_text, names_of, numbers_of
 # Below this number of samples a quarter of them chooses C badly: folds do.
 FEWEST_FOR_ONE_SPLIT = 1000
 N_FOLDS = 5
+# From so many samples on the limit of work grows with their number.
+MANY_SAMPLES = 20_000
+# A model with a gap of this share of the objective predicts about as well as the best.
+SMALL_GAP = 0.05
 
 # The largest weight of a loss: squares of sums of these are numbers.
 LARGEST_WEIGHT = 1e100
@@ -201,7 +205,9 @@ class ConjunctionModel(
                 f"{LARGEST_WEIGHT:g} sums would overflow. Divide sample_weight by its "
                 "largest entry, or lower C."
             )
-        max_work = np.inf if self.work_limit is None else 1e9 * self.work_limit
+        growth = max(1.0, np.count_nonzero(samples.weights) / MANY_SAMPLES)
+        limit = np.inf if self.work_limit is None else self.work_limit
+        max_work = 1e9 * limit * growth
         self.scores_, self.held_out_scores_, best, solutions = None, None, 0, []
         self.edit_losses_ = None
         if len(Cs) > 1:
@@ -255,14 +261,11 @@ class ConjunctionModel(
                 break
         if not paths:
             return len(Cs) // 2, []
-        if any(path.is_cut for path in paths):
-            warn_user(
-                f"work_limit={self.work_limit:g} ended the path of C where larger "
-                "values may predict better. Raise work_limit, or set C."
-            )
         losses = np.array([path.losses for path in paths])
         self.scores_ = -losses
         best = int(np.argmin(np.mean(losses, axis=0)))
+        if any(path.is_cut for path in paths):
+            self._warn_of_a_cut(np.mean(losses, axis=0), Cs, best)
         held_out_scores = np.full(samples.targets.T.shape, np.nan)
         for (_, test), path in zip(splits, paths, strict=False):
             held_out_scores[test] = path.scores[best]
@@ -295,13 +298,28 @@ class ConjunctionModel(
                 )
         return pairs
 
+    def _warn_of_a_cut(self, losses, Cs, best):
+        """Warn that the limit of work ended the path of C, and what may be missed."""
+        fell = ""
+        if best:
+            fall = losses[best - 1] - losses[best]
+            fell = f" It fell by {fall:.2g} from C={Cs[best - 1]:.3g}."
+        warn_user(
+            f"A larger C may lower the held-out loss of {losses[best]:.4g} for "
+            f"C={Cs[best]:.3g}.{fell} work_limit={self.work_limit:g} ended the path of "
+            "C. Raise work_limit, or set C."
+        )
+
     def _warn_of_the_end(self, model):
         """Warn that the limit of work ended the last fit, and how far it came."""
         n_used = len(model.solution().conjunctions)
+        share = model.gap / model.objective
+        limit = f"work_limit={self.work_limit:g}"
+        how_far = "about as well as" if share < SMALL_GAP else "worse than"
         warn_user(
-            f"work_limit={self.work_limit:g} ended the fit with {n_used} conjunctions. "
-            f"The objective is {model.objective:.4g}, at most {model.gap:.3g} above "
-            "that of the best model. Raise work_limit, or lower C.",
+            f"The model may predict {how_far} the best one: its objective is at most "
+            f"{share:.2%} above the least. {limit} ended the fit with {n_used} "
+            "conjunctions. Raise work_limit, or lower C.",
             ConvergenceWarning,
         )
 

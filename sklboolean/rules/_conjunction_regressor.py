@@ -62,14 +62,14 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         Accepted optimality gap, as a fraction of the objective.
     work_limit : float or None, default=5.0
         Work for each path of values of C, and for the fit with the chosen one; 1 takes
-        about a second on one core. Work is counted, so the result does not depend on
-        the speed of the machine. Where a path ends so while the held-out loss still
-        falls, a warning says it; where the last fit does, a ``ConvergenceWarning`` says
-        what is left. An exact search by tables that would exceed it is not begun; the
-        searches are inexact then. With more than some 460 features, of which a
-        threshold's two count as one, a proof takes long; it may take a tenth of this
-        besides, without a warning. Raise it for larger
-        data. None: no limit.
+        about a second on one core. Of more than 20,000 samples it is the work for each
+        20,000. Work is counted, so the result does not depend on the speed of the
+        machine. Where a path ends so while the held-out loss still falls, a warning
+        says it; where the last fit does, a ``ConvergenceWarning`` says what is left. An
+        exact search by tables that would exceed it is not begun; the searches are
+        inexact then. With more than some 460 features, of which a threshold's two count
+        as one, a proof takes long; it may take a tenth of this besides, without a
+        warning. None: no limit.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.

@@ -1,5 +1,6 @@
 """Conjunction models are optimal over all conjunctions, by definition."""
 
+import re
 import sqlite3
 import warnings
 from itertools import count, product
@@ -36,7 +37,7 @@ from sklboolean._core import _cpu, conjunction_search, conjunction_table
 from sklboolean._core.bits import pack_dense
 from sklboolean._core.weights import relative_weights
 from sklboolean.datasets import make_monks, make_tic_tac_toe
-from sklboolean.rules import _curvatures, _l1_problem
+from sklboolean.rules import _conjunction_model, _curvatures, _l1_problem
 from sklboolean.rules._column_generation import ColumnGeneration, ConjunctionSpace
 from sklboolean.rules._l1_problem import L1Problem
 
@@ -171,7 +172,7 @@ def test_the_gap_bounds_the_distance_from_the_optimum(loss, tol):
     assert model.is_optimal_ == (model.optimality_gap_ <= tol * model.objective_)
 
 
-@pytest.mark.filterwarnings("ignore:work_limit=1e-09 ended the fit")
+@pytest.mark.filterwarnings("ignore:The model may predict")
 @pytest.mark.parametrize("loss", ["logistic", "softmax", "squared"])
 def test_the_gap_of_any_model_bounds_its_distance(loss):
     """Also where the search was not run to its end."""
@@ -238,7 +239,7 @@ def check_bound(seed):
     return model.is_optimal_
 
 
-@pytest.mark.filterwarnings("ignore:work_limit=1e-09 ended the fit")
+@pytest.mark.filterwarnings("ignore:The model may predict")
 @pytest.mark.parametrize("first", range(0, 24, 2))
 def test_no_model_is_below_the_bound(first):
     for seed in range(first, first + 2):
@@ -246,7 +247,7 @@ def test_no_model_is_below_the_bound(first):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:work_limit=1e-09 ended the fit")
+@pytest.mark.filterwarnings("ignore:The model may predict")
 def test_no_model_is_below_a_thousand_bounds():
     are_optimal = [check_bound(seed) for seed in range(100, 1100)]
     assert np.mean(are_optimal) > 0.7
@@ -518,14 +519,30 @@ def test_a_limit_ends_the_path_with_a_warning():
     X, y, _ = noisy(400, 12)
     model = ConjunctionLogisticRegression(random_state=0, work_limit=1e-9)
     with (
-        pytest.warns(UserWarning, match="work_limit=1e-09 ended the path of C"),
-        pytest.warns(ConvergenceWarning, match="work_limit=1e-09 ended the fit with"),
+        pytest.warns(UserWarning, match=r"A larger C may .* work_limit=1e-09 ended"),
+        pytest.warns(
+            ConvergenceWarning, match=r"may predict worse.*ended the fit with"
+        ),
     ):
         model.fit(X, y)
     assert not model.is_optimal_
     assert np.isfinite(model.scores_[0, 0])
     assert np.isneginf(model.scores_[0, 1:]).all()
     assert model.C_ == 0.03
+
+
+def test_a_warning_of_the_limit_says_how_far_the_model_is(monkeypatch):
+    X, y, _ = noisy(400, 12)
+    model = ConjunctionLogisticRegression(C=1.0, tol=1e-6, work_limit=1e-3)
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(X, y)
+    share = (
+        float(re.search(r"at most ([\d.]+)% above", str(caught[0].message))[1]) / 100
+    )
+    assert share == pytest.approx(model.optimality_gap_ / model.objective_, abs=1e-4)
+    # As if 400 samples were very many, of which the limit is that much larger.
+    monkeypatch.setattr(_conjunction_model, "MANY_SAMPLES", 1e-3)
+    assert model.fit(X, y).is_optimal_
 
 
 def test_the_work_may_end_a_path_after_the_loss_has_risen():
@@ -582,7 +599,7 @@ def attributes_of(model):
 
 @pytest.mark.parametrize("work_limit", [5.0, 1e-4, 1e-3])
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.filterwarnings("ignore:work_limit=")
+@pytest.mark.filterwarnings("ignore:.*work_limit=")
 def test_a_fit_depends_on_neither_the_clock_nor_the_jobs(
     monkeypatch, work_limit, n_classes
 ):
@@ -732,7 +749,7 @@ def test_classes_of_equal_weight_tie_in_any_order(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:work_limit=")
+@pytest.mark.filterwarnings("ignore:.*work_limit=")
 # A path and a fit may exceed the limit by a search by tables each.
 @pytest.mark.parametrize(("shape", "seconds"), [((4000, 300), 9), ((2000, 2000), 2)])
 def test_the_work_limit_ends_every_part_of_a_fit(shape, seconds):
