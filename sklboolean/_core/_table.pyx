@@ -89,9 +89,25 @@ cdef extern from "conjunction_table.h" nogil:
     void sklb_extend(sklb_scan *scan, const sklb_suffix *suffix, int signs, double total,
                      const double *sums)
 
+cdef extern from "many_targets.h" nogil:
+    int SKLB_TARGETS
+    ctypedef struct sklb_cover_row:
+        int32_t row, n_below
+    ctypedef struct sklb_many:
+        sklb_scan *scan
+        const double *targets
+        const double *factors
+        double *sums[5]
+        sklb_cover_row *covers[4]
+        int64_t *ends[4]
+        double *largest
+    void sklb_search_targets(const sklb_many *many)
+
 sklb_cpu_level = &cpu_level
 
 LONGEST = SKLB_LONGEST_IN_TABLE
+# Targets that are searched at once.
+TARGETS = SKLB_TARGETS
 # Samples between two looks at the keyboard.
 cdef int64_t SAMPLES_AT_A_TIME = 2**14, ADDITIONS_AT_A_TIME = 2**27
 
@@ -233,12 +249,14 @@ cdef class TableRows:
             sklb_count_below(&counted, length, self.rows.n_places, counted.covers, &sums[0])
         free(counted.covers)
 
-    def scan(self, layout, used, sums, counts, task, floors=None, extended=None):
+    def scan(self, layout, used, sums, counts, task, floors=None, extended=None,
+             targets=None):
         """Return the literals and the sums of the best conjunctions, best first.
 
         With ``floors`` all whose score is above the floor of their length, of each cover
         one, in no order; None where they are more than the task wants. With ``extended``
         only the conjunctions of the largest length that add a literal to one of these.
+        With ``targets`` the scores are sums of a target times a factor of their size.
 
         Parameters
         ----------
@@ -255,6 +273,12 @@ cdef class TableRows:
             The places of conjunctions, int64 of shape (n_extended, max_literals - 1);
             whether each place is true, as bits, int64 of shape (n_extended,); their
             sums, float64, and those with each place, of shape (n_extended, n_places).
+        targets : tuple of ndarrays, or None
+            Whole numbers, float64 of shape (n_samples, TARGETS), of which the first
+            column decides what is returned; the factor of each size, float64 of shape
+            (n_samples + 1,); the largest score of each target, float64 of shape
+            (TARGETS,), to write to. ``sums`` are written, too, TARGETS numbers for each
+            conjunction, of the largest length only n_places times as many.
         """
         cdef sklb_scan scan
         cdef const double[::1] factors = task.factors
@@ -302,8 +326,10 @@ cdef class TableRows:
             if extended is not None:
                 places_of, signs, totals, sums_of_places = extended
                 self._extend(&scan, places_of, signs, totals, sums_of_places)
+            if targets is not None:
+                self._search_targets(&scan, sums, targets[0], targets[1], targets[2])
             for length in range(scan.shortest, scan.longest + 1):
-                if factors[length] == 0 or extended is not None:
+                if factors[length] == 0 or extended is not None or targets is not None:
                     continue
                 if floors is not None:
                     scan.best.floor = floors[length]
@@ -339,3 +365,40 @@ cdef class TableRows:
             with nogil:
                 sklb_extend(scan, &suffix, <int> signs[k], totals[k], &sums[k, 0])
             PyErr_CheckSignals()
+
+    cdef _search_targets(self, sklb_scan *scan, sums, const double[:, ::1] targets,
+                         const double[::1] factors, double[::1] largest):
+        """Score all conjunctions for several targets."""
+        cdef sklb_many many
+        cdef double[::1] sums_of
+        cdef int64_t n = self.rows.n_samples, n_places = self.rows.n_places
+        cdef int64_t n_ones = self.rows.starts[n]
+        cdef int length
+        cdef sklb_cover_row *covers
+        cdef int64_t *ends
+        require(targets.shape[0] == n < 2**31 and targets.shape[1] == TARGETS
+                and factors.shape[0] == n + 1 and largest.shape[0] == TARGETS
+                and scan.counts != NULL, "targets and rows do not fit")
+        for length in range(scan.longest + 1):
+            sums_of = sums[length]
+            require(sums_of.shape[0] == TARGETS * (
+                n_places if length == scan.longest
+                else self.rows.choose[length][n_places]), "sums and places do not fit")
+            many.sums[length] = &sums_of[0]
+        many.scan, many.targets, many.factors = scan, &targets[0, 0], &factors[0]
+        many.largest = &largest[0]
+        covers = <sklb_cover_row *> malloc(
+            (n + 1 + (scan.longest - 1) * n_ones) * sizeof(sklb_cover_row))
+        ends = <int64_t *> malloc(scan.longest * n_places * sizeof(int64_t))
+        try:
+            if covers == NULL or ends == NULL:
+                raise MemoryError
+            for length in range(scan.longest):
+                many.covers[length] = covers + (n + (length - 1) * n_ones if length else 0)
+                many.ends[length] = ends + length * n_places
+            with nogil:
+                sklb_search_targets(&many)
+            PyErr_CheckSignals()
+        finally:
+            free(covers)
+            free(ends)

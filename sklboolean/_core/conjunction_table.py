@@ -36,7 +36,7 @@ import numpy as np
 from scipy.special import comb as binomials
 
 from sklboolean._core._popcount import count_ones
-from sklboolean._core._table import LONGEST, TableRows
+from sklboolean._core._table import LONGEST, TARGETS, TableRows
 from sklboolean._core.bits import PIECE, pack_dense, transpose_words, unpack_words
 from sklboolean._core.search_task import SearchTask
 
@@ -339,11 +339,15 @@ class ConjunctionTable:
 
     def _columns_of(self, words):
         """Write the samples that add to each place, as words."""
-        columns = transpose_words(words ^ self.inverted_bits, self.n_features)
-        columns = columns[self.features]
+        columns = self._true_columns(words)
         nested = np.flatnonzero(np.diff(self.chains) == 0)
         columns[nested] &= ~columns[nested + 1]
         return columns
+
+    def _true_columns(self, words):
+        """Write the samples where each place is true, as words."""
+        columns = transpose_words(words ^ self.inverted_bits, self.n_features)
+        return columns[self.features]
 
     @cached_property
     def place_of(self):
@@ -382,16 +386,14 @@ class ConjunctionTable:
 
     def _list_ones(self, words, n_places=None):
         """List the ones of samples, of the places that are not left out."""
-        places = np.arange(1 + (len(self.chains) if n_places is None else n_places))
-        choose = np.stack(
-            [binomials(places, k, exact=False) for k in range(LONGEST + 1)]
-        )
-        rows, starts = self._places_of(words), np.empty(len(words) + 1, dtype=np.int64)
-        n_ones = np.empty(len(words), dtype=np.int32)
-        count_ones(rows, n_ones)
-        room = n_ones.sum(dtype=np.int64) + 64 * rows.shape[1]
-        listed = np.empty(room, dtype=np.uint16)
-        return TableRows(rows, choose.astype(np.int64), starts, listed)
+        n_places = len(self.chains) if n_places is None else n_places
+        return _listed(self._places_of(words), n_places)
+
+    @cached_property
+    def true_rows(self):
+        """The samples with all places that are true in each."""
+        columns = self._true_columns(self.words)
+        return _listed(transpose_words(columns, len(self.words)), self.n_features)
 
     @cached_property
     def counts(self):
@@ -476,6 +478,37 @@ class ConjunctionTable:
         """
         return self._scan(values, values != 0, task)
 
+    def best_of_targets(self, targets, factors, task):
+        """Find the best conjunction of the first target, and the best score of each.
+
+        The score of a conjunction is the sum of the target over its samples, times the
+        factor of their number.
+
+        Parameters
+        ----------
+        targets : ndarray of shape (n_samples, TARGETS), float64
+            Whole numbers, of each target below 2**53 in total.
+        factors : ndarray of shape (n_samples + 1,), float64
+            0 for sizes that do not take part.
+        task : SearchTask
+            For all lengths up to that of the table.
+
+        Returns
+        -------
+        found : list of (literals, sum)
+            For the first target, best first.
+        largest : ndarray of shape (TARGETS,), float64
+            0 where no score is above 0.
+        """
+        n, longest, largest = self.n_features, self.longest, np.zeros(TARGETS)
+        sums = [targets.sum(axis=0)]
+        sums += [np.empty(TARGETS * comb(n, length)) for length in range(1, longest)]
+        sums.append(np.empty(TARGETS * n))
+        used = pack_dense(np.ones((1, len(targets)), dtype=np.uint8))[0]
+        arguments = self, used, sums, self.counts, task
+        found = self.true_rows.scan(*arguments, targets=(targets, factors, largest))
+        return found, largest
+
     def all_above(self, values, task, floors):
         """List all conjunctions whose score is above the floor of their length.
 
@@ -498,6 +531,16 @@ class ConjunctionTable:
         return self.no_rows.scan(
             self, used, self.sums(values), self.counts, task, floors
         )
+
+
+def _listed(rows, n_places):
+    """List the ones of rows of bits, the places, for compiled loops."""
+    places = np.arange(1 + n_places)
+    choose = np.stack([binomials(places, k, exact=False) for k in range(LONGEST + 1)])
+    starts, n_ones = np.empty(len(rows) + 1, np.int64), np.empty(len(rows), np.int32)
+    count_ones(rows, n_ones)
+    listed = np.empty(n_ones.sum(dtype=np.int64) + 64 * rows.shape[1], dtype=np.uint16)
+    return TableRows(rows, choose.astype(np.int64), starts, listed)
 
 
 class RunningSums:
