@@ -27,7 +27,7 @@ class Subgroups:
         The numbers of each group; see `to_frame`.
     feature_names : list of str
         Names of the Boolean features.
-    encoder : BooleanEncoder or None, default=None
+    encoder : BooleanEncoder or None
         What made them of the columns of X. None: X holds bits.
 
     See Also
@@ -40,7 +40,7 @@ class Subgroups:
     >>> import numpy as np
     >>> from sklboolean.inspection import Subgroups
     >>> columns = {"size": np.array([40]), "p_value": np.array([0.01])}
-    >>> groups = Subgroups([((0, True), (1, False))], columns, ["old", "ill"])
+    >>> groups = Subgroups([((0, True), (1, False))], columns, ["old", "ill"], None)
     >>> groups.texts
     ['old and not ill']
     >>> groups.assign(np.array([[1, 0], [1, 1]])).tolist()
@@ -50,7 +50,7 @@ class Subgroups:
     conjunctions: list
     columns: dict
     feature_names: list
-    encoder: object = None
+    encoder: object
 
     @property
     def texts(self):
