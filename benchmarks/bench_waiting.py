@@ -1,6 +1,7 @@
 """What a user waits: default fits and predictions on real tables, beside usual models.
 
     python benchmarks/bench_waiting.py [--quick] [--data DIR] [--keep DIR]
+        [--picture FILE]
 
 Every model has its default parameters and one thread. "fit" is one fit with everything
 in it: checks, calibrated probabilities, the choice of parameters. "predict" is for all
@@ -12,6 +13,10 @@ test samples at once, "one sample" for a single one, as a service asks.
   columns they are words of texts, CSR. Labels are those of a hidden linear model, a
   tenth of them wrong. A fit of more than 40 seconds is ended. Where the processor
   has AVX-512, ours are fitted on AVX2 as well, which more machines have.
+* Growth: the same of 1000 to 1,000,000 samples of 30 features, for every estimator, and
+  the exponent of the samples from size to size: 1 is a time in proportion to them.
+  After a fit of more than 40 seconds no larger one is begun. ``--picture`` draws them,
+  where matplotlib is installed.
 * One sample: microseconds of a prediction by each estimator, trained on votes.
 """
 
@@ -25,6 +30,7 @@ import sys
 import warnings
 from functools import partial
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from time import process_time, thread_time
 
@@ -56,6 +62,8 @@ SIZES = [
 ]  # fmt: skip
 WIDE, N_WORDS = 5_000, 107  # from so many columns on they are words; words of a sample
 PATIENCE = 40  # seconds for a fit
+GROWTH = [(10**k, 30) for k in range(3, 7)]
+LEAST = 0.02  # seconds from which on an exponent says something
 
 
 def models():
@@ -124,6 +132,15 @@ def row(name, model, X, X_test, y, y_test):
     )  # fmt: skip
 
 
+def estimators():
+    """Every estimator of the package by name, as one sample and growth need it."""
+    found = {
+        name: getattr(sb, name)() for name in sb.__all__ if name != "show_versions"
+    }
+    found["HalvingClassifier"].set_params(max_literals=2)  # lists its hypotheses
+    return found
+
+
 def one_fit(name, n_samples, n_features):
     """Fit a model to made-up data; print the CPU seconds and the MiB that it added."""
     if n_features < WIDE:
@@ -133,7 +150,8 @@ def one_fit(name, n_samples, n_features):
         if name in ("HistGradientBoosting", "CatBoost"):  # for these, dense
             X = X.toarray()
     y = linear_labels(X, 0.1, seed=1)
-    model = models()[name]
+    found = models()
+    model = found[name] if name in found else estimators()[name]
     warnings.simplefilter("ignore")
     model.fit(X[:50], np.arange(50) % 2)  # imports, and buffers of libraries
     limit = int(process_time()) + PATIENCE
@@ -146,25 +164,100 @@ def one_fit(name, n_samples, n_features):
 
 
 def fit_alone(name, size, path):
-    """Return the cell of a fit in a process of its own, by the loops of a CPU path."""
+    """Fit in a process of its own, by the loops of a CPU path.
+
+    Returns
+    -------
+    seconds, MiB : list of float, or None after a fit without an end
+    """
     command = [sys.executable, __file__, "--one", name, *map(str, size)]
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
     environment = {**os.environ, **threads, "SKLBOOLEAN_CPU": path}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        return f"> {PATIENCE} s"
+        return None
     done.check_returncode()
-    seconds, memory = json.loads(done.stdout.splitlines()[-1])
-    return f"{seconds:.2g} s, {memory:.0f} MiB"
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def as_cell(figures):
+    """Write the seconds and the memory of a fit."""
+    if figures is None:
+        return f"> {PATIENCE} s"
+    return f"{figures[0]:.2g} s, {figures[1]:.0f} MiB"
+
+
+def sizes_in_turn(sizes, name, keep, path):
+    """Fit to each size until one has no end; return the figures."""
+    found = []
+    for size in sizes:
+        figures = kept(
+            keep, f"{name} {size} {path}", partial(fit_alone, name, size, path)
+        )
+        found.append(figures)
+        if figures is None:
+            break
+    return found
+
+
+def exponents(sizes, figures):
+    """Compute how the time grows from size to size, as a power of the samples."""
+    found = [""] * (len(sizes) - 1)
+    for k, (before, after) in enumerate(pairwise(figures)):
+        if before[0] >= LEAST:
+            sign, seconds = ("> ", PATIENCE) if after is None else ("", after[0])
+            grown = np.log(sizes[k + 1][0] / sizes[k][0])
+            found[k] = f"{sign}{np.log(seconds / before[0]) / grown:.2f}"
+    return found
+
+
+def growth(sizes, names, keep, path, picture):
+    """Print, and draw, how the time of each estimator grows with the samples."""
+    found = {name: sizes_in_turn(sizes, name, keep, path) for name in names}
+    rows = []
+    for name, figures in found.items():
+        cells = [as_cell(of_size) for of_size in figures]
+        cells += [""] * (len(sizes) - len(cells))
+        rows.append([name, *cells, *exponents(sizes, figures)])
+    titles = [f"{n} x {m}" for n, m in sizes]
+    grown = [f"to {n}" for n, _ in sizes[1:]]
+    print_table("Growth with the samples", ["model", *titles, *grown], rows)
+    if picture and find_spec("matplotlib"):
+        draw(sizes, found, picture)
+
+
+def draw(sizes, found, picture):
+    """Draw seconds by samples: ours in colours, peers in grey."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from matplotlib import pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(9, 7))
+    for number, (name, figures) in enumerate(found.items()):
+        seconds = [of_size[0] for of_size in figures if of_size is not None]
+        if not seconds:
+            continue
+        style = {
+            "color": f"C{number % 10}",
+            "linestyle": ("-", "--", ":")[number // 10 % 3],
+        }
+        if not hasattr(sb, name):
+            style = {"color": "0.6", "linewidth": 3}
+        samples = [n for n, _ in sizes[: len(seconds)]]
+        ax.loglog(samples, np.maximum(seconds, 1e-3), label=name, **style)
+    ax.set(xlabel="samples of 30 features", ylabel="CPU seconds of a fit")
+    ax.legend(fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
+    figure.savefig(picture, dpi=150, bbox_inches="tight")
 
 
 def by_size(sizes, names, keep, path, title):
     """Print seconds and memory of a fit by samples and features."""
     rows = []
     for name in names:
-        cells = [partial(fit_alone, name, size, path) for size in sizes]
+        fits = [partial(fit_alone, name, size, path) for size in sizes]
         files = [f"{name} {size} {path}" for size in sizes]
-        rows.append([name, *map(partial(kept, keep), files, cells)])
+        rows.append([name, *map(as_cell, map(partial(kept, keep), files, fits))])
     print_table(title, ["model", *(f"{n} x {m}" for n, m in sizes)], rows)
 
 
@@ -186,8 +279,7 @@ def repeat(function, X):
 def one_sample(n_samples):
     """Print the time of each estimator for one sample, trained on so many votes."""
     X, y = (part[:n_samples] for part in load_votes(return_X_y=True))
-    ours = {name: getattr(sb, name)() for name in sb.__all__ if name != "show_versions"}
-    ours["HalvingClassifier"].set_params(max_literals=2)  # lists its hypotheses
+    ours = estimators()
     peers = {name: model for name, model in models().items() if name not in ours}
     rows = []
     for name, model in {**ours, **peers}.items():
@@ -213,6 +305,7 @@ def main(arguments=None):
         help="folder with libsvm_a9a.npz (see README.md)",
     )  # fmt: skip
     parser.add_argument("--keep", type=Path, help="folder for the figures so far")
+    parser.add_argument("--picture", help="file to draw the growth of times into")
     options = parser.parse_args(arguments)
     if options.one:
         name, n_samples, n_features = options.one
@@ -235,10 +328,13 @@ def main(arguments=None):
             ["AveragedPerceptron", "LogisticRegression"],
         )
         by_size_and_path(sizes, names, options.keep)
+        growth([(100, 30), (300, 30)], names, options.keep, cpu_path(), options.picture)
         one_sample(40)
     else:
         names = [name for name in models() if name != "SVC"]
         by_size_and_path(SIZES, names, options.keep)
+        names = list({**estimators(), **models()})
+        growth(GROWTH, names, options.keep, cpu_path(), options.picture)
         one_sample(None)
     return 0
 

@@ -31,6 +31,7 @@ from sklboolean._core.progress import (
 from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights, labelled_weights
+from sklboolean.kernels._evaluators import warn_of_many_pairs
 from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 from sklboolean.kernels._old_parameters import OF_SVC
@@ -344,6 +345,9 @@ class BooleanSVC(
 
         Warns
         -----
+        UserWarning
+            Before training on more than 100,000 distinct samples: the time grows with
+            nearly the square of their number.
         ConvergenceWarning
             If 10,000 blocks of samples were not enough for a score.
         """
@@ -362,6 +366,7 @@ class BooleanSVC(
             factors = product / np.where(weights > 0, weights, 1.0)
             first, weights = merge_equal_samples(table, codes, weights)
             codes, factors = codes[first], factors[first]
+            warn_of_many_pairs("BooleanSVC", len(first))
             box = factors * weights
             n_jobs = self.n_jobs if len(self.classes_) == 2 else None
             bits = BitKernel(kernel, self.n_features_in_, table[first], n_jobs)

@@ -42,7 +42,7 @@ from sklboolean._core.bits import (
 from sklboolean._core.one_hot_groups import OneHotGroups
 from sklboolean._core.parallel import each_slice
 from sklboolean._core.parameters import check_binarize
-from sklboolean._core.validation import check_boolean_array
+from sklboolean._core.validation import check_boolean_array, warn_user
 from sklboolean.kernels._count_table import exact_value
 
 # Number of pairs evaluated at a time where numpy computes the values.
@@ -61,6 +61,8 @@ PAIRS_FOR_THREADS = 2**17
 WORDS_FOR_THREADS = 2**20
 # Counting one half of a symmetric matrix and mirroring it pays from this many words.
 MIRROR_WORDS = 16
+# From so many samples on, a fit that compares pairs says so.
+MANY_SAMPLES = 100_000
 # Scores are kept divided by a power of two, so that the largest kernel value is below
 # 2**900 and sums of them are finite.
 LARGEST_EXPONENT = 900
@@ -182,6 +184,18 @@ def make_evaluator(config, table=None, n_jobs=None):
     formula = formula.plus(constant)
     shift = max(0, formula.largest[1] - LARGEST_EXPONENT)
     return CountEvaluator(formula, n_features, shift=shift, n_jobs=n_jobs)
+
+
+def warn_of_many_pairs(name, n_samples):
+    """Say before a fit that its time grows with the square of the samples."""
+    if n_samples > MANY_SAMPLES:
+        warn_user(
+            f"{name} compares samples in pairs here, so its time grows with nearly the "
+            f"square of their number. {n_samples} distinct samples may take "
+            "minutes or hours. AveragedPerceptron and ConjunctionLogisticRegression "
+            "take a time in proportion to the samples, and so does KernelPerceptron "
+            f"where conjunctions are few. Or fit {name} to {MANY_SAMPLES} of them."
+        )
 
 
 def evaluator_of_bits(formula, n_features, n_jobs=None):

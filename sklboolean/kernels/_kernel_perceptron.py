@@ -24,6 +24,7 @@ from sklboolean._core.validation import validate_boolean, validate_data_strict
 from sklboolean.kernels._dual_model import TOO_LONG
 from sklboolean.kernels._dual_state import DualConfig, DualState
 from sklboolean.kernels._dual_training import RESOLUTION, UpdateRule
+from sklboolean.kernels._evaluators import warn_of_many_pairs
 from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 from sklboolean.kernels._old_parameters import OF_KERNEL_PERCEPTRON
@@ -167,6 +168,10 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
 
     A sample weight, times the class weight, is what an update with the sample adds. It
     is rounded to 16 binary digits of the largest, unless all are integers.
+
+    Where short conjunctions of the data are few, each has a weight, and the time of a
+    fit grows with the samples. Otherwise samples are compared in pairs. A warning says
+    so where there are more than 100,000 of them.
 
     Kernels that are a function of one count are all but "tanimoto", monotone
     disjunctions, DNFs and CNFs, callables and "precomputed". With them every comparison
@@ -392,6 +397,8 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
         # 2. Lay the samples out; updates are integers over the resolution of the state.
         def lay_out(state):
             layout = Layout.of(state, data, samples, kernel_jobs)
+            if self.max_support is None and not layout.has_weights:
+                warn_of_many_pairs("KernelPerceptron", len(samples))
             state, sizes = self._whole_sizes(state, layout, weights, max_iter)
             return Orders(
                 state, layout, codes, weights, sizes, self._update_rule(state),
@@ -402,11 +409,11 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
         held_out = None
         if adds_up and self.early_stopping and max_iter > 1:
 
-            def choose(state):
-                orders = lay_out(state)
+            def choose(orders):
                 return orders, *orders.choose_passes(max_iter)
 
-            choices = in_threads(choose, zip(self._candidates(state)), n_jobs)
+            trials = list(map(lay_out, self._candidates(state)))
+            choices = in_threads(choose, zip(trials), n_jobs)
             orders, max_iter, held_out, _ = min(choices, key=itemgetter(-1))
         else:
             orders = lay_out(state)

@@ -76,6 +76,11 @@ class Layout:
         rows = evaluator.layout(table, sparse.issparse(table))(table)
         return cls(evaluator, table, numbers, rows)
 
+    @property
+    def has_weights(self):
+        """Whether conjunctions have weights, and samples are not compared in pairs."""
+        return ConjunctionWeights.suits(self.evaluator, self.rows)
+
     def norms(self, n_samples):
         """Compute sqrt(K(x, x)) of the last samples; 1 for 0."""
         norms = kernel_norms(self.evaluator, self.rows)
@@ -246,7 +251,7 @@ class Orders:
         used = np.flatnonzero(summed.any(axis=0))
         support, queries = rows.take(train_index[used]), rows.take(test_index)
         coefficients = np.ascontiguousarray(summed[:, used])
-        if ConjunctionWeights.suits(evaluator, rows):
+        if self.layout.has_weights:
             weights = ConjunctionWeights(evaluator, len(summed))
             weights.add(support, coefficients)
             scores = weights.scores(queries)
