@@ -37,8 +37,8 @@ for row in table["rows"]:
     color = OURS if hasattr(sklboolean, name) else PEERS
     ax.errorbar(seconds, mean, error, marker="o", color=color, capsize=2)
     ax.annotate(
-        name, (seconds, mean), (5, -11 if name in BELOW else 4), textcoords="offset points",
-        color=color, fontsize=8,
+        name, (seconds, mean), (5, -11 if name in BELOW else 4),
+        textcoords="offset points", color=color, fontsize=8,
     )  # fmt: skip
 ax.set(xscale="log", xlabel="CPU seconds of a fit", ylabel="mean rank by log-loss")
 ax.invert_yaxis()
