@@ -5,7 +5,9 @@ import re
 import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -13,6 +15,8 @@ import sklboolean
 from sklboolean import (
     AveragedPerceptron,
     BernoulliMixture,
+    BooleanEnsembleClassifier,
+    BooleanEnsembleRegressor,
     BooleanGaussianProcessClassifier,
     BooleanGaussianProcessRegressor,
     BooleanGradientBoostingClassifier,
@@ -57,6 +61,10 @@ ESTIMATORS = {
     "gradient_boosting_regressor": BooleanGradientBoostingRegressor(max_iter=3),
     "gaussian_machine": GaussianCombinationMachine(2, max_iter=9),
     "kernel_perceptron": KernelPerceptron(max_iter=4),
+    "boolean_ensemble": BooleanEnsembleClassifier(
+        [("bayes", BernoulliNB()), ("linear", LogisticRegression())]
+    ),
+    "boolean_ensemble_regressor": BooleanEnsembleRegressor([("ridge", Ridge())]),
     "kernel_perceptron_one_order": KernelPerceptron(n_orders=1, max_iter=4),
     "online_boost_by_majority": OnlineBoostByMajority(n_estimators=11, max_iter=3),
     "query_by_committee": QueryByCommittee(max_queries=12),

@@ -6,11 +6,13 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_random_state
 
-from sklboolean._core.base import restore_on_error
+from sklboolean._core.base import TableScoreMixin, restore_on_error
+from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import probabilities
 from sklboolean._core.held_out import disjoint_test_sets
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_n_jobs
+from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.weights import labelled_weights
 from sklboolean.boosting import BooleanGradientBoostingClassifier
 from sklboolean.ensemble._ensemble import (
@@ -55,7 +57,7 @@ class Logits:
         return centered_logits(shares)
 
 
-class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
+class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsemble):
     """The classifier to try first on a data frame: models of several kinds, one call.
 
     The data are encoded once by a `BooleanEncoder`. On the bits are trained a logistic
@@ -83,13 +85,15 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
     n_jobs : int or None, default=None
         Number of models that are trained at the same time. The result does not depend
         on it.
+    verbose : int, default=0
+        1 prints a line for each model.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     encoder_ : BooleanEncoder or None
-        The fitted encoder; None after sparse X.
+        The fitted encoder; None after sparse X or a `BitTable`.
     estimators_ : list of classifiers
         The fitted models.
         By default in the order above.
@@ -150,26 +154,30 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
     _member_method = "predict_proba"
 
     def __init__(
-        self, estimators=None, *, encoder=None, random_state=None, n_jobs=None
-    ):
+        self, estimators=None, *, encoder=None, random_state=None, n_jobs=None,
+        verbose=0,
+    ):  # fmt: skip
         self.estimators = estimators
         self.encoder = encoder
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None) -> "BooleanEnsembleClassifier":
+    @with_callbacks
+    def fit(self, X, y=None, sample_weight=None) -> "BooleanEnsembleClassifier":
         """Encode the samples and train the models.
 
         Parameters
         ----------
-        X : data frame, array-like or sparse matrix of shape (n_samples, n_features)
+        X : data frame, array-like, sparse matrix of shape (n_samples, n_features) or \
+`BitTable`
             Numbers, categories and missing values, as for `BooleanEncoder`, or Boolean
             features.
-        y : array-like of shape (n_samples,)
-            Labels of two or more classes.
+        y : array-like of shape (n_samples,), default=None
+            Labels of two or more classes. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), default=None
             Numbers of copies of the samples, at least 0. Where their mean is below 1,
-            they are divided by it. None: 1.
+            they are divided by it. None: those of a `BitTable`, else 1.
 
         Returns
         -------
@@ -181,8 +189,10 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
         ValueError
             For invalid parameters and data. An earlier fit is kept.
         """
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             check_n_jobs(self.n_jobs)
+            progress = Progress(self, "model", None, X, y)
             X, y, is_coarse = self._encode_training_data(X, y, sample_weight)
             self.classes_, codes = encode_classes(y)
             weights = labelled_weights(sample_weight, codes, self.classes_)
@@ -192,15 +202,16 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
             rng = check_random_state(self.random_state)
             folds = self._folds(codes, rng)
             n_coarse = int(is_coarse.sum())
-            names, models = self._models(X, n_coarse, codes, weights, folds)
-            self.estimators_, logits = self._fit_members(
-                models, X, fine, self.classes_[codes],
+            named = self._models(X, n_coarse, codes, weights, folds)
+            names, self.estimators_, logits = self._fit_members(
+                named, X, fine, self.classes_[codes],
                 None if sample_weight is None else weights, folds, rng,
-                Logits(self.classes_),
+                Logits(self.classes_), progress,
             )  # fmt: skip
             tested = np.concatenate([test for _, test in folds])
             prior = 1.0 + np.isin(names, ("process", "trees"))
             self.weights_ = pool_weights(logits, codes[tested], weights[tested], prior)
+            progress.finish()
         return self
 
     @property
@@ -222,14 +233,14 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
         return [(np.setdiff1d(everything, test), test) for test in tests]
 
     def _models(self, X, n_features, codes, weights, folds):
-        """List the names of the models, and the models.
+        """List the names of the models with the models.
 
         ``n_features`` of the columns of X are not empty.
         """
         if (codes == codes[0]).all():
-            return ("prior",), (DummyClassifier(),)
+            return [("prior", DummyClassifier())]
         if self.estimators is not None:
-            return zip(*check_pairs(self.estimators, self._member_method), strict=True)
+            return check_pairs(self.estimators, self._member_method)
         longest = 3 if n_features <= MOST_FOR_TRIPLES else 2
         conjunctions = ConjunctionLogisticRegression(cv=folds, max_literals=longest)
         models = [("conjunctions", conjunctions)]
@@ -241,7 +252,7 @@ class BooleanEnsembleClassifier(ClassifierMixin, BooleanEnsemble):
         else:
             n_classes = codes.max() + 1
             models += tree_models(BooleanGradientBoostingClassifier, n_classes)
-        return zip(*models, strict=True)
+        return models
 
     def decision_function(self, X) -> np.ndarray:
         """Compute the log-odds, or with more than two classes a score for each.

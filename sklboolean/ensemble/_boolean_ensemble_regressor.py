@@ -4,9 +4,11 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 
-from sklboolean._core.base import restore_on_error
+from sklboolean._core.base import TableScoreMixin, restore_on_error
+from sklboolean._core.bits import targets_of
 from sklboolean._core.held_out import disjoint_test_sets
 from sklboolean._core.parameters import check_n_jobs, check_real
+from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.weights import checked_weights, relative_weights
 from sklboolean.boosting import BooleanGradientBoostingRegressor
 from sklboolean.ensemble._ensemble import (
@@ -42,7 +44,7 @@ class Predictions:
         return scores
 
 
-class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
+class BooleanEnsembleRegressor(TableScoreMixin, RegressorMixin, BooleanEnsemble):
     """The regressor to try first on a data frame: models of several kinds, one call.
 
     As `BooleanEnsembleClassifier`, for numbers. The data are encoded once. On the bits
@@ -65,11 +67,13 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
     n_jobs : int or None, default=None
         Number of models that are trained at the same time. The result does not depend
         on it.
+    verbose : int, default=0
+        1 prints a line for each model.
 
     Attributes
     ----------
     encoder_ : BooleanEncoder or None
-        The fitted encoder; None after sparse X.
+        The fitted encoder; None after sparse X or a `BitTable`.
     estimators_ : list of regressors
         The fitted models, by default in the order above.
     weights_ : ndarray of shape (n_estimators,), float64
@@ -115,26 +119,30 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
     _member_method = "predict"
 
     def __init__(
-        self, estimators=None, *, encoder=None, random_state=None, n_jobs=None
-    ):
+        self, estimators=None, *, encoder=None, random_state=None, n_jobs=None,
+        verbose=0,
+    ):  # fmt: skip
         self.estimators = estimators
         self.encoder = encoder
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None) -> "BooleanEnsembleRegressor":
+    @with_callbacks
+    def fit(self, X, y=None, sample_weight=None) -> "BooleanEnsembleRegressor":
         """Encode the samples and train the models.
 
         Parameters
         ----------
-        X : data frame, array-like or sparse matrix of shape (n_samples, n_features)
+        X : data frame, array-like, sparse matrix of shape (n_samples, n_features) or \
+`BitTable`
             Numbers, categories and missing values, as for `BooleanEncoder`, or Boolean
             features.
-        y : array-like of shape (n_samples,)
-            Targets.
+        y : array-like of shape (n_samples,), default=None
+            Targets. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), default=None
             Numbers of copies of the samples, at least 0. Where their mean is below 1,
-            they are divided by it. None: 1.
+            they are divided by it. None: those of a `BitTable`, else 1.
 
         Returns
         -------
@@ -146,8 +154,10 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
         ValueError
             For invalid parameters and data. An earlier fit is kept.
         """
+        y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
             check_n_jobs(self.n_jobs)
+            progress = Progress(self, "model", None, X, y)
             X, y, is_coarse = self._encode_training_data(X, y, sample_weight)
             targets = y.astype(np.float64)
             weights = relative_weights(checked_weights(sample_weight, len(targets)))
@@ -156,17 +166,18 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
             X = without(fine, ~is_coarse)
             rng = check_random_state(self.random_state)
             folds = self._folds(len(targets), rng)
-            names, models = self._models(int(is_coarse.sum()), folds)
-            self.estimators_, predictions = self._fit_members(
-                models, X, fine, targets, None if sample_weight is None else weights,
-                folds, rng, Predictions,
+            named = self._models(int(is_coarse.sum()), folds)
+            names, self.estimators_, predictions = self._fit_members(
+                named, X, fine, targets, None if sample_weight is None else weights,
+                folds, rng, Predictions, progress,
             )  # fmt: skip
             tested = np.concatenate([test for _, test in folds])
             self.weights_, self.intercept_, errors = prediction_weights(
                 predictions, targets[tested], weights[tested],
-                1.0 + np.where(np.array(names) == "process", 3.0, 0.0),
+                1.0 + 3.0 * np.isin(names, "process"),
             )  # fmt: skip
             self.held_out_errors_ = np.sort(np.abs(errors))
+            progress.finish()
         return self
 
     @property
@@ -187,9 +198,9 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
         return [(np.setdiff1d(everything, test), test) for test in tests]
 
     def _models(self, n_features, folds):
-        """List the names of the models, and the models."""
+        """List the names of the models with the models."""
         if self.estimators is not None:
-            return zip(*check_pairs(self.estimators, "predict"), strict=True)
+            return check_pairs(self.estimators, self._member_method)
         n_samples = sum(map(len, folds[0]))
         longest = 3 if n_features <= MOST_FOR_TRIPLES else 2
         conjunctions = ConjunctionRegressor(cv=folds, max_literals=longest)
@@ -197,7 +208,7 @@ class BooleanEnsembleRegressor(RegressorMixin, BooleanEnsemble):
         models += tree_models(BooleanGradientBoostingRegressor)
         if n_samples <= MOST_FOR_PROCESS:
             models.append(("process", BooleanGaussianProcessRegressor()))
-        return zip(*models, strict=True)
+        return models
 
     def predict(self, X) -> np.ndarray:
         """Predict the target of each sample.

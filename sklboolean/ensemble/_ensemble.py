@@ -20,10 +20,17 @@ from sklearn.base import clone, is_regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.bits import PackedBits, unpack_words
 from sklboolean._core.feature_names import NamedCsr
 from sklboolean._core.meta import draw_seed, fit_clone
-from sklboolean._core.packed_partitions import PartitionsMixin, labelled
-from sklboolean._core.validation import take_samples, validate_data_strict
+from sklboolean._core.packed_partitions import labelled
+from sklboolean._core.parallel import in_turn
+from sklboolean._core.progress import CallbackSupportMixin
+from sklboolean._core.validation import (
+    take_samples,
+    validate_data_or_bits,
+    validate_data_strict,
+)
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import check_sample_weight
 from sklboolean.boosting import (
@@ -50,6 +57,7 @@ FEW_FINE_BINS, FINE_BINS, MOST_FOR_FEW_BINS = 32, 128, 2000
 TREE_SHAPES = 2 * ((5, 0.1), (20, 0.05))
 TREE_SHAPES_OF_CLASSES, TREE_SHAPES_OF_MANY = 4 * ((20, 0.1),), 2 * ((31, 0.2),)
 MANY_CLASSES = 6
+PIECE = 2**14  # packed samples that are unpacked at a time
 MOST_FOR_TRIPLES = 128  # features; the number of triples grows with their cube
 
 
@@ -125,7 +133,20 @@ def fit_member(model, X, targets, weights, folds, seed, outputs):
     return fitted, np.concatenate(tables)
 
 
-class BooleanEnsemble(PartitionsMixin, VersionedEstimator):
+def as_sparse(X):
+    """Return a sparse matrix, also of packed bits, with their names."""
+    if not isinstance(X, PackedBits):
+        return X
+    pieces = [
+        sparse.csr_array(unpack_words(X.words[first : first + PIECE], X.n_features) > 0)
+        for first in range(0, len(X), PIECE)
+    ]
+    bits = NamedCsr(sparse.vstack(pieces, format="csr"))
+    bits.feature_names = X.feature_names
+    return bits
+
+
+class BooleanEnsemble(CallbackSupportMixin, VersionedEstimator):
     """Encoding and training of the members of an ensemble.
 
     A subclass defines ``_member_method``, the method that members have.
@@ -139,8 +160,10 @@ class BooleanEnsemble(PartitionsMixin, VersionedEstimator):
         tags.input_tags.string = True
         return tags
 
-    def _fit_members(self, models, X, fine, targets, weights, folds, rng, outputs):
-        """Fit all members; return the models, and their outputs for held-out samples.
+    def _fit_members(
+        self, named, X, fine, targets, weights, folds, rng, outputs, progress
+    ):
+        """Fit all members; list names and models, and outputs for held-out samples.
 
         ``weights`` are None where the user gave none.
         """
@@ -148,15 +171,23 @@ class BooleanEnsemble(PartitionsMixin, VersionedEstimator):
         self.feature_counts_ = np.bincount(
             fine.indices[fine.data != 0], minlength=fine.shape[1]
         )
-        members = Parallel(n_jobs=self.n_jobs)(
+        tasks = [
             delayed(fit_member)(
                 model, fine if isinstance(model, FINE_MODELS) else X, targets, weights,
                 folds, draw_seed(rng), outputs,
             )
-            for model in models
-        )  # fmt: skip
-        models, held_out = zip(*members, strict=True)
-        return list(models), np.array(held_out)
+            for _, model in named
+        ]  # fmt: skip
+        progress.count("model", len(tasks))
+        names, models, held_out = [], [], []
+        run = Parallel(n_jobs=self.n_jobs, return_as=in_turn())
+        for (name, _), (model, of_model) in zip(named, run(tasks), strict=True):
+            names.append(name)
+            models.append(model)
+            held_out.append(of_model)
+            if progress.step(lambda name=name: name):
+                break  # a callback stops the fit, and the models so far are the pool
+        return names, models, np.array(held_out)
 
     @property
     def pipeline_(self):
@@ -179,7 +210,7 @@ class BooleanEnsemble(PartitionsMixin, VersionedEstimator):
         return labelled(getattr(self._pool, name)(features), sample)[:0]
 
     def _encode_training_data(self, X, y, sample_weight):
-        """Check the data, and encode all but sparse samples.
+        """Check the data, and encode all but sparse samples and packed bits.
 
         Thresholds and levels are those of the samples with weight.
 
@@ -191,10 +222,10 @@ class BooleanEnsemble(PartitionsMixin, VersionedEstimator):
             The features that all models learn from.
         """
         options = {"accept_sparse": "csr", "y_numeric": is_regressor(self)}
-        if sparse.issparse(X):
+        if sparse.issparse(X) or isinstance(X, PackedBits):
             self.encoder_ = None
-            X, y = validate_data_strict(self, X, y, **options)
-            return X, y, np.ones(X.shape[1], dtype=bool)
+            X, y = validate_data_or_bits(self, X, y, **options)
+            return as_sparse(X), y, np.ones(X.shape[1], dtype=bool)
         encoder = BooleanEncoder() if self.encoder is None else clone(self.encoder)
         self.encoder_ = encoder.set_params(sparse_output=True)
         # Labels that are no list of values are refused below.
@@ -262,7 +293,7 @@ class BooleanEnsemble(PartitionsMixin, VersionedEstimator):
     def _encode(self, X):
         check_is_fitted(self)
         if self.encoder_ is None or sparse.issparse(X):
-            X = validate_data_strict(self, X, reset=False, accept_sparse="csr")
+            X = validate_data_or_bits(self, X, reset=False, accept_sparse="csr")
         if self.encoder_ is None:
-            return X
+            return as_sparse(X)
         return self.encoder_.transform(X.toarray() if sparse.issparse(X) else X)

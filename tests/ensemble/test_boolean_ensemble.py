@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import log_softmax, logit, softmax
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
@@ -37,6 +38,7 @@ from sklboolean.ensemble._pooling import (
     prediction_weights,
 )
 from sklboolean.inspection import counterfactuals, explain, shapley_values
+from sklboolean.io import BitTable
 
 SMALL = [("bayes", BernoulliNB()), ("linear", LogisticRegression())]
 
@@ -267,8 +269,8 @@ def test_members_follow_the_number_of_samples(monkeypatch):
     for most, names in expected.items():
         monkeypatch.setattr(of_classes, "MOST_FOR_PROCESS", most)
         model = BooleanEnsembleClassifier()
-        found, _ = model._models(X, 40, codes, np.ones(40), [])
-        assert found == names
+        found = model._models(X, 40, codes, np.ones(40), [])
+        assert tuple(name for name, _ in found) == names
 
 
 def test_sql_of_a_process_says_how_to_get_a_formula():
@@ -361,3 +363,21 @@ def test_bad_input_is_named(estimators, y, message):
     X = [[0, 1], [1, 0], [1, 1], [0, 0]]
     with pytest.raises(ValueError, match=message):
         BooleanEnsembleClassifier(estimators).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [BooleanEnsembleClassifier, BooleanEnsembleRegressor])
+def test_tables_bring_their_labels_weights_and_names(tmp_path, kind):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.integers(0, 2, (90, 5)).astype(bool), columns=list("abcde"))
+    y, weights = (X["a"] & X["b"]).to_numpy(dtype=int), rng.integers(0, 3, 90)
+    table = BitTable.write(tmp_path / "bits", [(X, y, weights)])
+    models = SMALL if kind is BooleanEnsembleClassifier else [("ridge", Ridge())]
+    model = kind(models, random_state=0)
+    expected = clone(model).fit(csr_array(X), y, sample_weight=weights)
+    model.fit(table)
+    assert model.feature_names_in_.tolist() == list("abcde")
+    np.testing.assert_array_equal(model.weights_, expected.weights_)
+    np.testing.assert_array_equal(model.predict(table), expected.predict(csr_array(X)))
+    assert model.score(table) == expected.score(csr_array(X), y, weights)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(BitTable.write(tmp_path / "other", [(X[["a", "b"]], y)]))
