@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 __all__ = ["TALLY", "attempt", "content", "documented_errors", "unchanged"]
 
 TALLY = Counter()
-PATIENCE = 30  # seconds; a call takes milliseconds
+PATIENCE = 120  # seconds; a call takes milliseconds, on a busy machine many more
 
 # What a user should never read: words about internals, not about the argument.
 CLUMSY = [
