@@ -80,6 +80,11 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
         Gaussian processes and trees also get the thresholds of 32 quantiles, of more
         than 2000 samples of 128, if its ``n_bins`` is "auto". Sparse X must be Boolean
         and is not encoded.
+    monotonic_cst : dict, array-like of shape (n_columns,) or None, default=None
+        1 for a column whose growth must not lower the log-odds of the second class, -1
+        where it must not raise it, else 0. A dict maps names of columns of X. The
+        models are then those of conjunctions, of single features, and boosted trees, or
+        ``estimators`` that have this parameter. For two classes.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds and of the models.
     n_jobs : int or None, default=None
@@ -154,11 +159,12 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
     _member_method = "predict_proba"
 
     def __init__(
-        self, estimators=None, *, encoder=None, random_state=None, n_jobs=None,
-        verbose=0,
+        self, estimators=None, *, encoder=None, monotonic_cst=None, random_state=None,
+        n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.estimators = estimators
         self.encoder = encoder
+        self.monotonic_cst = monotonic_cst
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -240,19 +246,23 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
         if (codes == codes[0]).all():
             return [("prior", DummyClassifier())]
         if self.estimators is not None:
-            return check_pairs(self.estimators, self._member_method)
+            return self._directed(check_pairs(self.estimators, self._member_method))
         longest = 3 if n_features <= MOST_FOR_TRIPLES else 2
         conjunctions = ConjunctionLogisticRegression(cv=folds, max_literals=longest)
         models = [("conjunctions", conjunctions)]
-        if len(codes) <= MOST_FOR_LINEAR:
+        is_free = self.monotonic_cst is None
+        if not is_free:
+            linear = ConjunctionLogisticRegression(cv=folds, max_literals=1)
+            models = [("linear", linear), *models]
+        elif len(codes) <= MOST_FOR_LINEAR:
             C = choose_ridge_C(X.astype(np.float64), codes, weights, folds)
             models = [("linear", LogisticRegression(C=C, max_iter=1000)), *models]
-        if len(codes) <= MOST_FOR_PROCESS:
+        if is_free and len(codes) <= MOST_FOR_PROCESS:
             models.append(("process", BooleanGaussianProcessClassifier()))
         else:
             n_classes = codes.max() + 1
             models += tree_models(BooleanGradientBoostingClassifier, n_classes)
-        return models
+        return self._directed(models)
 
     def decision_function(self, X) -> np.ndarray:
         """Compute the log-odds, or with more than two classes a score for each.

@@ -62,6 +62,10 @@ class BooleanEnsembleRegressor(TableScoreMixin, RegressorMixin, BooleanEnsemble)
         Trees and Gaussian processes also get the thresholds of 32 quantiles, of more
         than 2000 samples of 128, if its ``n_bins`` is "auto". Sparse X must be Boolean
         and is not encoded.
+    monotonic_cst : dict, array-like of shape (n_columns,) or None, default=None
+        1 for a column whose growth must not lower the prediction, -1 where it must not
+        raise it, else 0. A dict maps names of columns of X. The models are then those
+        of conjunctions and boosted trees, or ``estimators`` that have this parameter.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds and of the models.
     n_jobs : int or None, default=None
@@ -119,11 +123,12 @@ class BooleanEnsembleRegressor(TableScoreMixin, RegressorMixin, BooleanEnsemble)
     _member_method = "predict"
 
     def __init__(
-        self, estimators=None, *, encoder=None, random_state=None, n_jobs=None,
-        verbose=0,
+        self, estimators=None, *, encoder=None, monotonic_cst=None, random_state=None,
+        n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.estimators = estimators
         self.encoder = encoder
+        self.monotonic_cst = monotonic_cst
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -200,15 +205,15 @@ class BooleanEnsembleRegressor(TableScoreMixin, RegressorMixin, BooleanEnsemble)
     def _models(self, n_features, folds):
         """List the names of the models with the models."""
         if self.estimators is not None:
-            return check_pairs(self.estimators, self._member_method)
+            return self._directed(check_pairs(self.estimators, self._member_method))
         n_samples = sum(map(len, folds[0]))
         longest = 3 if n_features <= MOST_FOR_TRIPLES else 2
         conjunctions = ConjunctionRegressor(cv=folds, max_literals=longest)
         models = [("conjunctions", conjunctions)]
         models += tree_models(BooleanGradientBoostingRegressor)
-        if n_samples <= MOST_FOR_PROCESS:
+        if n_samples <= MOST_FOR_PROCESS and self.monotonic_cst is None:
             models.append(("process", BooleanGaussianProcessRegressor()))
-        return models
+        return self._directed(models)
 
     def predict(self, X) -> np.ndarray:
         """Predict the target of each sample.

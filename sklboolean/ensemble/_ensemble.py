@@ -21,7 +21,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import PackedBits, unpack_words
+from sklboolean._core.directions import directions_of_features
 from sklboolean._core.feature_names import NamedCsr
+from sklboolean._core.formulas import feature_names_of
 from sklboolean._core.meta import draw_seed, fit_clone
 from sklboolean._core.packed_partitions import labelled
 from sklboolean._core.parallel import in_turn
@@ -159,6 +161,36 @@ class BooleanEnsemble(CallbackSupportMixin, VersionedEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+    def _directed(self, pairs):
+        """Give the directions to models with names."""
+        if self.monotonic_cst is None:
+            return pairs
+        for name, model in pairs:
+            if "monotonic_cst" not in model.get_params():
+                raise ValueError(
+                    f"estimators: {name!r}, a {type(model).__name__}, cannot keep to "
+                    "monotonic_cst. Leave it out: boosted trees and conjunction models "
+                    "can."
+                )
+        params = {"monotonic_cst": self._directions()}
+        return [(name, clone(model).set_params(**params)) for name, model in pairs]
+
+    def _directions(self):
+        """Check the directions; those of columns without features are left out."""
+        directions, encoder = self.monotonic_cst, self.encoder_
+        if encoder is None:
+            return directions
+        columns, names = feature_names_of(encoder), encoder.get_feature_names_out()
+        if not isinstance(directions, dict):
+            by_column = directions_of_features(directions, len(columns))
+            directions = dict(zip(columns, by_column.tolist(), strict=True))
+        directions = {str(name): value for name, value in directions.items()}
+        left_out = {*columns} - {*encoder.feature_groups_}
+        kept = {c: value for c, value in directions.items() if c not in left_out}
+        classes = getattr(self, "classes_", None)
+        directions_of_features(kept, len(names), names, classes)
+        return kept
 
     def _fit_members(
         self, named, X, fine, targets, weights, folds, rng, outputs, progress

@@ -1,6 +1,7 @@
 """The ensemble: weights of pools, held-out logits, frames, weights of samples."""
 
 import sqlite3
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -25,6 +26,7 @@ from sklboolean import (
     BooleanGradientBoostingClassifier,
     BoostByMajority,
     ConjunctionLogisticRegression,
+    ConjunctionRegressor,
 )
 from sklboolean.ensemble import _boolean_ensemble as of_classes
 from sklboolean.ensemble._boolean_ensemble import Logits
@@ -37,7 +39,12 @@ from sklboolean.ensemble._pooling import (
     pool_weights,
     prediction_weights,
 )
-from sklboolean.inspection import counterfactuals, explain, shapley_values
+from sklboolean.inspection import (
+    check_monotone,
+    counterfactuals,
+    explain,
+    shapley_values,
+)
 from sklboolean.io import BitTable
 
 SMALL = [("bayes", BernoulliNB()), ("linear", LogisticRegression())]
@@ -381,3 +388,39 @@ def test_tables_bring_their_labels_weights_and_names(tmp_path, kind):
     assert model.score(table) == expected.score(csr_array(X), y, weights)
     with pytest.raises(ValueError, match="feature names should match"):
         model.predict(BitTable.write(tmp_path / "other", [(X[["a", "b"]], y)]))
+
+
+@pytest.mark.parametrize("kind", [BooleanEnsembleClassifier, BooleanEnsembleRegressor])
+def test_directions_hold_and_are_proved(kind):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({
+        "a": rng.normal(size=90), "b": rng.integers(0, 5, 90),
+        "c": rng.choice(["x", "y"], 90), "d": 1.0,
+    })  # fmt: skip
+    frame.loc[:9, "a"] = np.nan
+    y = (frame["a"].fillna(0) ** 2 - frame["b"] + rng.normal(size=90) > 0).astype(int)
+    directions = {"a": 1, "b": -1, "d": 1}  # d is constant: it has no features
+    of_kind = {BooleanEnsembleRegressor: (Ridge(), ConjunctionRegressor(C=1.0))}
+    free, able = of_kind.get(kind, (BernoulliNB(), ConjunctionLogisticRegression(C=1)))
+    able, members = [("able", able)], [("free", free)]
+    with warnings.catch_warnings(action="ignore"):
+        model = kind(monotonic_cst=directions, random_state=0).fit(frame, y)
+        check = check_monotone(model, frame, {"a": 1, "b": -1})
+        by_name = kind(able, monotonic_cst=directions, random_state=0).fit(frame, y)
+        by_place = kind(able, monotonic_cst=[1, -1, 0, 1], random_state=0).fit(frame, y)
+    assert check.is_proved
+    assert "The score never falls as a grows." in model.pipeline_[-1].to_text()
+    np.testing.assert_array_equal(by_name.predict(frame), by_place.predict(frame))
+    unable = "estimators: 'free', .* cannot keep to monotonic_cst"
+    for params, message in (
+        ({"monotonic_cst": {"e": 1}}, "monotonic_cst names 'e', which is no column"),
+        ({"monotonic_cst": {"c": 1}}, "monotonic_cst names 'c', .* levels"),
+        ({"monotonic_cst": [1, 0]}, "monotonic_cst has 2 entries, and X has 4"),
+        ({"estimators": members}, unable),
+    ):
+        wrong = kind(**{"monotonic_cst": {"a": 1}, **params})
+        with (
+            warnings.catch_warnings(action="ignore"),
+            pytest.raises(ValueError, match=message),
+        ):
+            wrong.fit(frame, y)
