@@ -5,6 +5,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.c_code import c_code
+from sklboolean._core.feature_names import FeatureNames
 from sklboolean._core.formula import FirstRule, Members
 from sklboolean._core.formulas import conjunction_text, python_label
 from sklboolean._core.python_code import python_code
@@ -51,6 +52,8 @@ class ExportMixin:
         -------
         text : str
             A line for each rule, or for each weight, the largest absolute one first.
+            Two or more single conditions on a column come before: levels, and in the
+            place of bounds the intervals between them, with the sums of the weights.
 
         Raises
         ------
@@ -295,12 +298,20 @@ def rules_text(formula, names):
 
 
 def weights_text(formula, output, names):
-    """Write one sum as a scorecard: a weight and a conjunction on each line."""
-    pairs = largest_first(formula, output)
+    """Write one sum as a scorecard: a weight and a conjunction on each line.
+
+    Conditions of one column come first, its bounds as intervals, but for points, which
+    are those of the conditions.
+    """
+    pairs, steps = largest_first(formula, output), []
+    text_by_term = {term: conjunction_text(term, names) for term, _ in pairs}
+    if names is not None and not formula.has_points:
+        steps, pairs = FeatureNames(names).steps(pairs)
+    lines = steps + [(text_by_term[term], weight) for term, weight in pairs]
     intercept = formula.scaled()[1][output]
-    texts = [conjunction_text(term, names) for term, _ in pairs]
     title = formula.output_names()[output]
-    return scorecard(title, intercept, [weight for _, weight in pairs], texts)
+    texts, weights = zip(*lines, strict=True) if lines else ((), ())
+    return scorecard(title, intercept, weights, texts)
 
 
 def scorecard(title, intercept, weights, texts):

@@ -15,6 +15,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import cached_property
+from math import fsum
 from typing import NamedTuple
 
 from scipy import sparse
@@ -231,6 +232,53 @@ class FeatureNames:
         if bounded - has_value - missing:
             has_value = has_value | (bounded - self._can_be_missing)
         return (bounded & has_value) - missing
+
+    def steps(self, pairs):
+        """Write single conditions of one column as a function of the column.
+
+        Bounds become intervals, of which a value lies in one, with the sums of their
+        weights; levels stay as they are.
+
+        Parameters
+        ----------
+        pairs : list of (term, weight)
+
+        Returns
+        -------
+        steps : list of (str, float)
+            Of columns with two such conditions or more, in the order of the features.
+        others : list of (term, weight)
+            The terms that are not written so.
+        """
+        by_column = {}
+        for term, weight in sorted(pair for pair in pairs if len(pair[0]) == 1):
+            [(feature, value)] = term
+            condition = self.condition(feature)
+            if value and condition.relation:
+                terms = by_column.setdefault(condition.column, {})
+                terms[term] = condition, str(self.names[feature]), weight
+        steps, written = [], set()
+        for column, terms in by_column.items():
+            if len(terms) > 1:
+                written.update(terms)
+                steps += _steps_of_column(column, [*terms.values()])
+        return steps, [pair for pair in pairs if pair[0] not in written]
+
+
+def _steps_of_column(column, conditions):
+    """Write the intervals between the bounds of a column, then its levels."""
+    bounds = [(c, weight) for c, _, weight in conditions if c.relation in OPPOSITE]
+    ends = sorted({bound.value for bound, _ in bounds}, key=_place_of)
+    steps = []
+    for k in range(len(ends) + bool(ends)):
+        # The interval between ends[k - 1] and ends[k] satisfies the bounds around it.
+        holds = {">": ends[:k], "<=": ends[k:]}
+        weights = [w for bound, w in bounds if bound.value in holds[bound.relation]]
+        sides = {">": ends[k - 1] if k else None, "<=": (ends[k:] or [None])[0]}
+        [text] = _bounds_words(column, {r: end for r, end in sides.items() if end})
+        steps.append((text, fsum(weights)))
+    levels = [(text, w) for c, text, w in conditions if c.relation not in OPPOSITE]
+    return [(text, weight) for text, weight in steps + levels if weight]
 
 
 def conjunction_words(literals, names):

@@ -419,19 +419,19 @@ def weight_parts(formula, bits, columns, names):
     parts_by_sample = []
     for holds, column in zip(satisfied, columns, strict=True):
         satisfied_terms = np.flatnonzero(holds & (weights[column] != 0))
-        values = weights[column, satisfied_terms].tolist()
-        if formula.takes_numbers:
-            # Single features: two bounds on one number become one interval.
-            literals = [terms[k][0] for k in satisfied_terms]
-            parts_by_sample.append(merge_bounds(literals, values, names))
-            continue
-        for k in satisfied_terms:
+        singles, parts = [], []
+        for k in satisfied_terms.tolist():
+            weight = float(weights[column, k])
+            if len(terms[k]) == 1 and not formula.has_points:
+                singles.append((terms[k][0], weight))
+                continue
             if k not in texts:
                 # A text serves all samples in which its term holds.
                 texts[k] = " and ".join(names.words(terms[k])) or "always"
-        parts_by_sample.append(
-            [(texts[k], w) for k, w in zip(satisfied_terms, values, strict=True)]
-        )
+            parts.append((texts[k], weight))
+        # The bounds of one column that hold become one interval.
+        literals, values = zip(*singles, strict=True) if singles else ((), ())
+        parts_by_sample.append(merge_bounds(literals, values, names) + parts)
     return parts_by_sample
 
 

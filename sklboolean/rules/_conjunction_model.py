@@ -135,8 +135,7 @@ class ConjunctionModel(
         Parameters
         ----------
         conjunctions : str, int, or sequence of them
-            Those to leave out: texts as in ``to_text``, or numbers in
-            ``conjunctions_``.
+            Those to leave out: texts of ``rules_``, or numbers in ``conjunctions_``.
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Samples, such as those of the training.
         y : array-like of shape (n_samples,), default=None

@@ -22,7 +22,7 @@ class EditedMixin:
         Parameters
         ----------
         given : str or int
-            The text that ``to_text`` writes, or a number in ``terms``.
+            The text of a rule, or a number in ``terms``.
         terms : list of tuples of (feature, value) pairs
         may_be_new : bool
             Whether a text may be a conjunction outside ``terms``.
@@ -47,7 +47,7 @@ class EditedMixin:
         if may_be_new or term in terms:
             return term
         near = " or ".join(map(repr, get_close_matches(given, term_by_text)))
-        hint = f"Did you mean {near}?" if near else "to_text lists those that it has."
+        hint = f"Did you mean {near}?" if near else "rules_ lists those that it has."
         raise ValueError(f"The model has no conjunction {given!r}. {hint}")
 
     def _compare(self, edited, X, y, sample_weight):

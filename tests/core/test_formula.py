@@ -4,14 +4,17 @@ import json
 import sqlite3
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklboolean import BooleanEncoder
 from sklboolean._core.exports import ExportMixin
+from sklboolean._core.feature_names import FeatureNames, parse_name
 from sklboolean._core.formula import (
     Columns,
     FirstRule,
@@ -195,3 +198,41 @@ def test_outputs_that_a_model_lacks():
             write(output="labels")
     with pytest.raises(ValueError, match="prefix must be letters"):
         model.to_c("1st")
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**32 - 1))
+def test_step_functions_add_up_to_the_weights_of_thresholds(seed):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a b": rng.normal(size=40), "c": rng.choice(list("xyz"), 40)})
+    frame["d"] = rng.normal(size=40).round(1)
+    frame = frame.mask(rng.random(frame.shape) < 0.1)
+    encoder = BooleanEncoder(n_bins=int(rng.integers(2, 6))).fit(frame)
+    names = FeatureNames(encoder.get_feature_names_out())
+    bits, n_features = encoder.transform(frame).to_numpy(), len(names.names)
+
+    def sums(pairs):
+        found = [
+            weight * (bits[:, [j for j, _ in term]] == [v for _, v in term]).all(axis=1)
+            for term, weight in pairs
+        ]
+        return np.sum([np.zeros(40), *found], axis=0)
+
+    chosen = rng.choice(n_features, rng.integers(1, n_features + 1), replace=False)
+    terms = [((int(j), bool(rng.random() < 0.9)),) for j in chosen]
+    terms += [((0, True), (n_features - 1, True))]
+    pairs = [(term, float(rng.normal())) for term in terms]
+    steps, others = names.steps(pairs)
+    written = [(names.literals(text), weight) for text, weight in steps]
+    np.testing.assert_allclose(sums(written + others), sums(pairs), atol=1e-9)
+    assert terms[-1] in [term for term, _ in others]
+    # A value lies in at most one interval of a column, and the columns are in order.
+    columns = [parse_name(text.split(" < ")[-1]).column for text, _ in steps]
+    assert columns == sorted(columns)
+    for column in ("a b", "d"):
+        intervals = [
+            (term, 1.0)
+            for (term, _), name in zip(written, columns, strict=True)
+            if name == column and " is " not in names.words(term)[0]
+        ]
+        assert sums(intervals).max() <= 1
