@@ -136,10 +136,10 @@ class TreeGrower:
     def __init__(self, blocks, params, directions, groups, rng):
         self.params, self.rng = params, rng
         shape = params.max_leaf_nodes, int(blocks.starts[-1]), 2
-        slots = np.empty(shape, dtype=np.int64)
+        self.slots = np.empty(shape, dtype=np.int64)
         most = len(blocks.codes) if params.n_jobs == 1 else MANY - 1
         self.tree = GrowingTree(
-            blocks, params, directions, groups, slots, most, self._add_on_threads
+            blocks, params, directions, groups, self.slots, most, self._add_on_threads
         )
 
     def grow(self, slopes, curvatures, members, bound=np.inf, refit=None):
@@ -176,9 +176,9 @@ class TreeGrower:
         nodes = features[used], children[used], values[used], gains[used]
         return Trees(*nodes, np.zeros(1, dtype=np.int32)), leaves[:n_leaves]
 
-    def _add_on_threads(self, first, end, sums):
+    def _add_on_threads(self, first, end, slot):
         """Add up the samples of a large leaf."""
-        parts = []
+        sums, parts = self.slots[slot], []
 
         def add(from_, to):
             part = np.empty_like(sums)

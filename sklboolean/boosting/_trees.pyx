@@ -3,10 +3,9 @@
 
 Callers allocate and validate; the loops release the GIL.
 """
+from cython.view cimport array
 from libc.math cimport fabs, fmax, fmin, frexp, ldexp
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint64_t
-
-import numpy as np
 
 from sklboolean._core._checks cimport require, sklb_all_below
 
@@ -89,7 +88,7 @@ cdef class GrowingTree:
     sums : ndarray of shape (max_leaf_nodes, n_codes, 2), int64
         Room for the sums of so many leaves: slopes, and curvatures with counts.
     most_at_once : int
-        Leaves of more samples are summed by ``add_on_threads(first, end, sums)``.
+        Leaves of more samples are summed by ``add_on_threads(first, end, slot)``.
     """
     cdef:
         object held, refit, add_on_threads
@@ -113,8 +112,9 @@ cdef class GrowingTree:
         cdef const int64_t[::1] indptr = blocks.indptr
         cdef const int8_t[::1] ways = directions
         cdef const uint64_t[:, ::1] words = groups
-        cdef uint8_t[::1] room = np.zeros(len(sums) * sizeof(sklb_leaf), dtype=np.uint8)
-        n_samples, n_features = codes.shape[0], len(directions)
+        cdef Py_ssize_t n_samples = codes.shape[0], n_features = ways.shape[0], k
+        cdef Py_ssize_t n_slots = sums.shape[0], n_sums = sums.shape[1] + 1
+        cdef uint8_t[::1] room = array((n_slots * sizeof(sklb_leaf),), 1, "B")
         self.features = sklb_features(
             &codes[0, 0], &is_true[0, 0], &starts[0], &block_of_feature[0], &edges[0],
             &indptr[0], &ways[0], &words[0, 0], codes.shape[1], sums.shape[1], n_features,
@@ -125,11 +125,13 @@ cdef class GrowingTree:
         self.rules.least_samples = params.min_samples_leaf
         self.share, self.sums = params.max_features, sums
         self.most_at_once, self.add_on_threads = most_at_once, add_on_threads
-        self.others = np.empty(n_samples, dtype=np.int32)
-        self.order = np.arange(n_features, dtype=np.int32)
-        self.derivatives = np.empty((n_samples, 2), dtype=np.int32)
-        self.running = np.empty(2 * sums.shape[1] + 2, dtype=np.uint64)
-        self.allowed = np.empty((len(sums), words.shape[1]), dtype=np.uint64)
+        self.others = array((n_samples,), sizeof(int32_t), "i")
+        self.order = array((n_features,), sizeof(int32_t), "i")
+        self.derivatives = array((n_samples, 2), sizeof(int32_t), "i")
+        self.running = array((2 * n_sums,), sizeof(uint64_t), "Q")
+        self.allowed = array((n_slots, words.shape[1]), sizeof(uint64_t), "Q")
+        for k in range(n_features):
+            self.order[k] = <int32_t> k
 
     def grow(self, int32_t[::1] members, const double[::1] slopes,
              const double[::1] curvatures, double bound, uint64_t seed, refit,
@@ -216,7 +218,7 @@ cdef class GrowingTree:
         cdef int64_t first = self.leaves[slot].first, end = self.leaves[slot].end
         if end - first > self.most_at_once:
             with gil:
-                self.add_on_threads(first, end, np.asarray(self.sums[slot]))
+                self.add_on_threads(first, end, slot)
         else:
             sklb_add_samples(&self.features, &self.members[0] + first, end - first,
                              &self.derivatives[0, 0], self.rules.shift,

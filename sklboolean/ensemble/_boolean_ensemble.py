@@ -175,10 +175,9 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
 
         Parameters
         ----------
-        X : data frame, array-like, sparse matrix of shape (n_samples, n_features) or \
-`BitTable`
-            Numbers, categories and missing values, as for `BooleanEncoder`, or Boolean
-            features.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
+            A data frame or array of numbers, categories and missing values, as for
+            `BooleanEncoder`, or Boolean features.
         y : array-like of shape (n_samples,), default=None
             Labels of two or more classes. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -139,10 +139,9 @@ class BooleanEnsembleRegressor(TableScoreMixin, RegressorMixin, BooleanEnsemble)
 
         Parameters
         ----------
-        X : data frame, array-like, sparse matrix of shape (n_samples, n_features) or \
-`BitTable`
-            Numbers, categories and missing values, as for `BooleanEncoder`, or Boolean
-            features.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
+            A data frame or array of numbers, categories and missing values, as for
+            `BooleanEncoder`, or Boolean features.
         y : array-like of shape (n_samples,), default=None
             Targets. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), default=None
