@@ -38,7 +38,7 @@ ALONE = {
     "bench_kernel_perceptron", "bench_kernels", "bench_linear_model", "bench_nearest",
     "bench_optimal_rules",
     "bench_preprocessing", "bench_rules", "bench_search", "bench_shapley",
-    "bench_stream", "bench_waiting",
+    "bench_stream", "bench_subgroups", "bench_waiting",
     # These use all cores.
     "bench_boosting_noise", "bench_density_sets", "bench_rules_accuracy",
 }  # fmt: skip

@@ -30,6 +30,11 @@ class Subgroups:
     encoder : BooleanEncoder or None
         What made them of the columns of X. None: X holds bits.
 
+    Attributes
+    ----------
+    texts : list of str
+        The conditions of each group, such as ``"16 < age <= 44.5 and not ill"``.
+
     See Also
     --------
     find_subgroups : Find them.
