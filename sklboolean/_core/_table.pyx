@@ -68,7 +68,7 @@ cdef extern from "conjunction_table.h" nogil:
         sklb_best best
     int64_t sklb_list_places(const uint64_t *row, int64_t n_words, uint16_t *places)
     void sklb_scatter(const sklb_table_rows *rows, int length, int64_t first, int64_t end,
-                      const double *values, double *sums)
+                      int64_t part, int64_t n_parts, const double *values, double *sums)
     int sklb_blocks_open(sklb_block_pass *blocks)
     void sklb_blocks_close(sklb_block_pass *blocks)
     void sklb_pass_blocks(sklb_block_pass *blocks, int depth, int64_t first, int64_t last)
@@ -150,8 +150,12 @@ cdef class TableRows:
             self.rows.choose[i] = &choose[i, 0]
         self.rows.starts, self.rows.places = &starts[0], &places[0]
 
-    def scatter(self, int length, const double[::1] values, double[::1] sums):
-        """Add the value of each sample to the sums of its conjunctions of a length."""
+    def scatter(self, int length, const double[::1] values, double[::1] sums,
+                int64_t part=0, int64_t n_parts=1):
+        """Add the value of each sample to the sums of its conjunctions of a length.
+
+        Parts differ in their largest places, and so in the sums that they write to.
+        """
         cdef int64_t first, n = self.rows.n_samples
         require(values.shape[0] == n, "values and rows do not fit")
         # As many samples at a time as have so many conjunctions, for interrupts.
@@ -160,8 +164,8 @@ cdef class TableRows:
         step = max(1, min(step, SAMPLES_AT_A_TIME))
         for first in range(0, n, step):
             with nogil:
-                sklb_scatter(&self.rows, length, first, min(first + step, n),
-                             &values[0], &sums[0])
+                sklb_scatter(&self.rows, length, first, min(first + step, n), part,
+                             n_parts, &values[0], &sums[0])
             PyErr_CheckSignals()
 
     def nest(self, int length, const int32_t[::1] chains, const double[::1] shorter,
@@ -212,7 +216,8 @@ cdef class TableRows:
             sklb_complete_sums(&completion, length, &shorter[0], &sums[0])
         PyErr_CheckSignals()
 
-    def sum_blocks(self, int length, const double[::1] values, double[::1] sums):
+    def sum_blocks(self, int length, const double[::1] values, double[::1] sums,
+                   int64_t part=0, int64_t n_parts=1):
         """Do the same by blocks of places."""
         cdef sklb_block_pass blocks
         require(values.shape[0] == self.rows.n_samples, "values and rows do not fit")
@@ -223,7 +228,7 @@ cdef class TableRows:
         try:
             if not sklb_blocks_open(&blocks):
                 raise MemoryError
-            for block in range(blocks.n_blocks):
+            for block in range(part, blocks.n_blocks, n_parts):
                 with nogil:
                     sklb_pass_blocks(&blocks, 0, block, block)
                 PyErr_CheckSignals()

@@ -478,7 +478,7 @@ class ConjunctionSearch:
             words = transpose_words(columns, len(words))
         groups = np.ascontiguousarray(self.groups[features])
         literals = literals.astype(np.int32), self.literal_signs
-        return ConjunctionTable(words, columns, groups, *literals, longest)
+        return ConjunctionTable(words, columns, groups, *literals, longest, self.n_jobs)
 
     @cached_property
     def distinct(self):

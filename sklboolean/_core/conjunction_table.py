@@ -38,6 +38,7 @@ from scipy.special import comb as binomials
 from sklboolean._core._popcount import count_ones
 from sklboolean._core._table import LONGEST, TARGETS, TableRows
 from sklboolean._core.bits import PIECE, pack_dense, transpose_words, unpack_words
+from sklboolean._core.parallel import count_threads, each_slice
 from sklboolean._core.search_task import SearchTask
 
 # The most sums of a table: 8 bytes for each sum and 4 for each count.
@@ -52,6 +53,8 @@ ADD, ADD_TO_BIN, BINS, COUNT, SCAN, COMPLETE = 1.3, 1.6, 12e3, 0.35, 1.0, 0.5
 LISTED = 2**24
 # Samples that are counted at a time: their columns stay in the second cache.
 COUNTED = 2**12
+# Nanoseconds of additions that are done before a second thread has started.
+ADDED_BY_ONE = 2e5
 # Bits of a bin: blocks of 12, 6, 4, 3 features for 1, 2, 3, 4 literals.
 BIN_BITS = 12
 # Features before it to which a feature is compared, to find chains.
@@ -260,6 +263,7 @@ class ConjunctionTable:
         Those of each literal; see `signs_of_literals`.
     longest : int
         Maximum length of a conjunction, at most ``LONGEST``.
+    n_jobs : int or None
 
     Attributes
     ----------
@@ -272,8 +276,11 @@ class ConjunctionTable:
     cost : TableCost
     """
 
-    def __init__(self, words, columns, groups, literals, literal_signs, longest):
+    def __init__(
+        self, words, columns, groups, literals, literal_signs, longest, n_jobs=1
+    ):
         self.words, self.columns, self.longest = words, columns, longest
+        self.n_jobs = n_jobs
         self.feature_groups, self.n_features = groups, len(groups)
         is_inverted, ones = choose_inverted(ones_of(columns), len(words))
         self.completed = self._choose_completed(is_inverted, ones)
@@ -433,10 +440,21 @@ class ConjunctionTable:
         for piece, rows in self._pieces():
             for length in lengths:
                 counted = sums[length][: comb(len(self.chains), length)]
-                if self.cost.uses_blocks[length]:
-                    rows.sum_blocks(length, values[piece], counted)
-                elif len(counted):
-                    rows.scatter(length, values[piece], counted)
+                if len(counted):
+                    self._add_length(rows, length, values[piece], counted)
+
+    def _add_length(self, rows, length, values, sums):
+        """Add numbers of samples to the sums of a length, in threads."""
+        uses_blocks = self.cost.uses_blocks[length]
+        add = rows.sum_blocks if uses_blocks else rows.scatter
+        is_small = self.n_jobs == 1 or self.cost.adding < ADDED_BY_ONE
+        n_parts = 1 if is_small else count_threads(self.n_jobs)
+
+        def add_parts(first, last):
+            for part in range(first, last):
+                add(length, values, sums, part, n_parts)
+
+        each_slice(add_parts, n_parts, self.n_jobs)
 
     def _count(self, values, sums, distinct):
         """Add up few different numbers, 64 samples at a time."""

@@ -20,6 +20,7 @@ from sklboolean._core import _cpu, conjunction_table, search_task
 from sklboolean._core import conjunction_search as search
 from sklboolean._core.bits import pack_dense
 from sklboolean._core.conjunction_search import satisfied_by, search_conjunctions
+from sklboolean._core.parallel import kept_threads
 from sklboolean._core.validation import as_boolean
 
 COEFFICIENTS = {
@@ -241,7 +242,6 @@ def test_a_search_can_be_interrupted(n_jobs, monkeypatch):
     # Narrow first searches: the signal comes when the branches are at work.
     monkeypatch.setattr(search, "WIDTHS", (4,))
     X, coefficients = hard_problem(3000, 200)
-    threads = set(threading.enumerate())
     began = time.monotonic()
     timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
@@ -250,9 +250,10 @@ def test_a_search_can_be_interrupted(n_jobs, monkeypatch):
             pack_dense(X), coefficients, 200, max_literals=8, monotone=False,
             time_limit=60, n_jobs=n_jobs,
         )  # fmt: skip
-    # The branches end too, long before their time.
-    for thread in set(threading.enumerate()) - threads:
-        thread.join(30)
+    # The branches end too, long before their time: their threads are free.
+    pool, meeting = kept_threads(os.getpid(), 2), threading.Barrier(2, timeout=30)
+    waits = [pool.submit(meeting.wait) for _ in range(2)]
+    assert {wait.result(30) for wait in waits} == {0, 1}
     assert time.monotonic() - began < 30
 
 
@@ -428,18 +429,26 @@ def one_hot_table(rng):
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([1, 2**24]))
-def test_sums_of_one_hot_columns_are_those_of_their_definition(seed, longest, listed):
+@given(
+    st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([1, 2**24]),
+    st.integers(1, 3),
+)  # fmt: skip
+def test_sums_of_one_hot_columns_are_those_of_their_definition(
+    seed, longest, listed, n_jobs
+):
     rng = np.random.default_rng(seed)
     X = one_hot_table(rng)
     n_samples, m = X.shape
     values = rng.integers(-9, 10, n_samples).astype(float)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(conjunction_table, "LISTED", listed)
+        patch.setattr(conjunction_table, "ADDED_BY_ONE", 0)
         literals = np.zeros((m, 2), dtype=np.int32)
         samples = pack_dense(X), pack_dense(X.T), np.arange(m, dtype=np.int32)
         signs = np.zeros(2 * m, dtype=np.uint8)
-        table = conjunction_table.ConjunctionTable(*samples, literals, signs, longest)
+        table = conjunction_table.ConjunctionTable(
+            *samples, literals, signs, longest, n_jobs
+        )
         sums, counts = table.sums(values), table.counts
     truths = np.array([X[:, j] ^ table.is_inverted[j] for j in table.features])
     # A sample adds to one place of each chain, the smallest set that holds it.
