@@ -64,6 +64,13 @@ class Explanation:
         logarithm of the odds of ``target``, to which the parts add up. "score": what
         ``decision_function`` returns.
 
+    Attributes
+    ----------
+    about : str
+        What the score is, such as "log-odds of yes".
+    answer : str
+        The prediction and its probability, as sentences.
+
     See Also
     --------
     explain : Explain the samples of a data set.
@@ -98,14 +105,14 @@ class Explanation:
 
     def __repr__(self):
         n_parts = f"{self.kind}: {len(self.parts)}"
-        return f"Explanation({self._about}: {self.score:.4g}, {n_parts})"
+        return f"Explanation({self.about}: {self.score:.4g}, {n_parts})"
 
     def __str__(self):
         return self.to_text()
 
     @property
-    def _about(self):
-        """What the score is."""
+    def about(self):
+        """What the score is, such as "log-odds of yes"."""
         if self.target is not None:
             return f"{self.quantity} of {self.target}"
         return (
@@ -145,7 +152,7 @@ class Explanation:
         check_integer(max_parts, "max_parts", 1)
         shown, others = self.parts[:max_parts], self.parts[max_parts:]
         adds_up = self.kind in ("weights", "votes")
-        lines = [self._answer()]
+        lines = [self.answer]
         for sentence, parts in self._groups(shown):
             lines += [sentence] * bool(parts)
             lines += [f"  {v:{'+' * adds_up}.4g}  {text}" for text, v in parts]
@@ -157,12 +164,13 @@ class Explanation:
         if self.kind == "weights":
             lines.append(
                 f"Every sample starts at {self.intercept:+.4g}. The sum is "
-                f"{self.score:.4g}, the {self._about}."
+                f"{self.score:.4g}, the {self.about}."
             )
         return "\n".join(lines)
 
-    def _answer(self):
-        """Write the prediction and its probability."""
+    @property
+    def answer(self):
+        """The prediction and its probability, as sentences."""
         if self.kind != "rules" and self.target is None:  # a regressor
             return f"The prediction is {self.score:.4g}."
         text = f"The prediction is {self.prediction}."
@@ -182,8 +190,8 @@ class Explanation:
             things = "conditions" if self.kind == "weights" else self.kind
             raising = [part for part in parts if part[1] > 0]
             lowering = [part for part in parts if part[1] < 0]
-            yield f"These {things} raise the {self._about}:", raising
-            yield f"These {things} lower the {self._about}:", lowering
+            yield f"These {things} raise the {self.about}:", raising
+            yield f"These {things} lower the {self.about}:", lowering
 
 
 def explain(model, X, *, target=None, feature_names=None) -> list:
@@ -718,30 +726,18 @@ class ExplanationDisplay(Display):
         return cls(explanations[0], max_parts=max_parts).plot(ax=ax)
 
     def _draw(self, is_new_figure):
-        explanation = self.explanation
-        kind, target = explanation.kind, explanation.target
-        score, quantity = explanation.score, explanation.quantity
+        explanation, kind = self.explanation, self.explanation.kind
         pairs = shown_parts(explanation, self.max_parts)
         bars = [(text, value) for text, value in pairs if value is not None]
-        label = f"part of the {quantity}"
-        if kind == "rules":
-            label = "probability of the label"
-        if target is not None:
-            label += f" of {target}"
-        if kind == "votes" and quantity == "score":
-            label = f"share of votes for {target} less those against"
-        if kind == "predictions":
-            label = "prediction"
+        label = {"rules": "probability of the label", "predictions": "prediction"}
+        label = label.get(kind, f"part of the {explanation.about}")
+        if kind == "votes" and explanation.quantity == "score":
+            label = f"share of votes for {explanation.target} less those against"
         self.bars_ = draw_bars(self.ax_, bars, label, is_new_figure)
         if kind == "rules":  # only the first one decides
             # Later rules hold, too, but do not count.
             for bar in list(self.bars_)[1:]:
                 bar.set_alpha(0.3)
-        prefix = "" if target is None else "predicted: "
-        title = f"{prefix}{explanation.prediction} ({quantity} {score:.3g})"
-        if kind == "predictions":
-            self.ax_.axvline(score, color="black", linestyle="--")
-            title = f"predicted: {score:.4g}, the median"
-        elif kind == "weights" and target is None:  # a regressor
-            title = f"predicted: {score:.4g}"
-        self.ax_.set_title(title)
+        elif kind == "predictions":
+            self.ax_.axvline(explanation.score, color="black", linestyle="--")
+        self.ax_.set_title(explanation.answer)

@@ -5,8 +5,8 @@
 # of the bins follow from these: a feature is true in some of the bins, whose counts add
 # up to its own. Where this does not decide them, each feature is a column by itself.
 #
-# 1. `_column_bins`: the states that the features of a column can have, each as a term,
-#    the fewest literals that no other state satisfies, and its count in training.
+# 1. `_column_bins`: the states that the features of a column can have, each as a term
+#    that no other state satisfies, and its count in training.
 # 2. Count the new samples that satisfy each term. SQL counts the same terms.
 # 3. `stability_index` and its test for each column.
 
@@ -266,7 +266,7 @@ def monitor(model, X, *, alpha=0.05, min_index=0.1) -> "Drift":
     is_moved = (p_values <= alpha) & (index >= min_index)
     conditions = [
         " and ".join(words(term))
-        if len(term) == 1 or any(value for _, value in term)
+        if len(words(term)) == 1 or any(value for _, value in term)
         else f"{column}: another value, or missing"
         for column, term, _ in bins
     ]
@@ -278,18 +278,14 @@ def monitor(model, X, *, alpha=0.05, min_index=0.1) -> "Drift":
 def _training_counts(model):
     """Find the number of training samples, and how many have each feature."""
     fitted = model
-    while not hasattr(fitted, "feature_counts_"):
-        if isinstance(fitted, Pipeline):
-            fitted = fitted[-1]
-        elif hasattr(fitted, "best_estimator_"):
-            fitted = fitted.best_estimator_
-        else:
-            raise ValueError(
-                f"This {type(fitted).__name__} does not keep the counts of its "
-                "training samples. Fit a RuleClassifier, an OptimalRuleSet, a "
-                "conjunction model, a scorecard, boosted trees on bits or an ensemble "
-                "of this release."
-            )
+    while isinstance(fitted, Pipeline) or hasattr(fitted, "best_estimator_"):
+        fitted = getattr(fitted, "best_estimator_", None) or fitted[-1]
+    if not hasattr(fitted, "feature_counts_"):
+        raise ValueError(
+            f"This {type(fitted).__name__} does not keep the counts of its training "
+            "samples. Fit a RuleClassifier, an OptimalRuleSet, a conjunction model, a "
+            "scorecard, boosted trees on bits or an ensemble of this release."
+        )
     return fitted.n_samples_fit_, fitted.feature_counts_
 
 
@@ -325,9 +321,11 @@ def _column_bins(source, n_samples, feature_counts, words):
         patterns = patterns[np.sort(first)]
         n_then = _pattern_counts(patterns, n_samples, feature_counts[features])
         if n_then is not None:
-            for place, n in enumerate(n_then.tolist()):
-                literals = _distinguishing_literals(patterns, place)
-                yield column, tuple((features[k], v) for k, v in literals), n
+            for pattern, n in zip(patterns, n_then.tolist(), strict=True):
+                # What is true is enough, if no other pattern has it.
+                is_told = patterns[:, pattern].all(axis=1).sum() == 1
+                pairs = zip(features, pattern.tolist(), strict=True)
+                yield column, tuple((j, v) for j, v in pairs if v or not is_told), n
             continue
         for feature in features:  # a list of tags, or a date
             n_true = int(feature_counts[feature])
@@ -357,20 +355,6 @@ def _pattern_counts(patterns, n_samples, feature_counts):
     counts = np.rint(solution).astype(np.int64)
     is_exact = rank == len(patterns) and np.array_equal(system @ counts, totals)
     return counts if is_exact and (counts >= 0).all() else None
-
-
-def _distinguishing_literals(patterns, place):
-    """Choose few pairs of a feature and its value that only one pattern has."""
-    differs = patterns != patterns[place]
-    n_different, others = differs.sum(axis=1), np.arange(len(patterns)) != place
-    kept = dict(enumerate(patterns[place].tolist()))
-    # What is true says more: false features are left out first.
-    for feature in sorted(kept, key=kept.get):
-        n_left = n_different - differs[:, feature]
-        if len(kept) > 1 and (n_left[others] > 0).all():
-            n_different = n_left
-            del kept[feature]
-    return kept.items()
 
 
 def stability_index(counts):
