@@ -47,8 +47,11 @@ class EditedMixin:
         if may_be_new or term in terms:
             return term
         near = " or ".join(map(repr, get_close_matches(given, term_by_text)))
-        hint = f"Did you mean {near}?" if near else "rules_ lists those that it has."
-        raise ValueError(f"The model has no conjunction {given!r}. {hint}")
+        hint = f"Did you mean {near}? " if near else ""
+        raise ValueError(
+            f"The model has no conjunction {given!r}. {hint}rules_ lists those that it "
+            "has; to_text merges the bounds of a column."
+        )
 
     def _compare(self, edited, X, y, sample_weight):
         """Keep the losses of this model and of the edited one, and return the latter.
