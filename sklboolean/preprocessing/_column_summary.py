@@ -85,17 +85,15 @@ class ColumnSummary:
                 levels[level] += count
             if column.kind != "ordered":
                 levels = {level: count for level, count in levels.items() if count}
-        else:
-            numbers = QuantileSketch.of(column.numbers[known], weights[known])
         values = column.codes if column.kind == "ordered" else column.numbers
         by_class = None if labels is None else {}
-        if values is not None and labels is not None:
-            samples = {label: known & has for label, has in labels.items()}
-            by_class = {
-                label: QuantileSketch.of(values[chosen], weights[chosen])
-                for label, chosen in samples.items()
-                if chosen.any()
-            }
+        if values is not None:
+            parts = [slice(None), *(has[known] for has in (labels or {}).values())]
+            whole, *of_labels = QuantileSketch.of(values[known], weights[known], parts)
+            numbers = whole if column.numbers is not None else None
+            pairs = zip(labels or (), of_labels, strict=True)
+            found = {label: sketch for label, sketch in pairs if len(sketch.values)}
+            by_class = found if labels is not None else None
         calendar = {}
         if column.times is not None:
             calendar = calendar_levels(column.times[weights > 0])

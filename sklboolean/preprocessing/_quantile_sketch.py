@@ -39,10 +39,21 @@ class QuantileSketch:
     n_rounds: int = 0
 
     @classmethod
-    def of(cls, numbers, weights):
-        """Sum up the weights of the distinct numbers of a batch."""
+    def of(cls, numbers, weights, parts=(slice(None),)):
+        """Sum up the weights, above 0, of distinct numbers in each part of a batch.
+
+        Returns
+        -------
+        sketches : list of QuantileSketch
+        """
+        # All are sorted once.
         values, index = np.unique(numbers, return_inverse=True)
-        return cls(values, np.bincount(index, weights, minlength=len(values)))
+        sketches = []
+        for part in parts:
+            counts = np.bincount(index[part], weights[part], minlength=len(values))
+            has_any = counts > 0
+            sketches.append(cls(values[has_any], counts[has_any]))
+        return sketches
 
     def n_at_most(self, bounds):
         """Count the samples at most each of several numbers."""

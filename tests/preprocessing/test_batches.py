@@ -281,7 +281,9 @@ def test_ranks_in_a_sketch_are_wrong_by_the_stated_error_at_most(batches, limit,
     patch = limited(limit)
     try:
         sketch_of = sketches.QuantileSketch.of
-        parts = [sketch_of(np.array(b, dtype=float), np.ones(len(b))) for b in batches]
+        parts = [
+            sketch_of(np.array(b, dtype=float), np.ones(len(b)))[0] for b in batches
+        ]
         while len(parts) > 1:  # one after the other, or as a tree
             first, second, *rest = parts
             both = first.merge(second)
