@@ -465,20 +465,13 @@ class ConjunctionSearch:
             if shortest > 1:
                 features = np.arange(n_features)
                 literals = np.stack([features + n_features, features], axis=1)
-            self.tables[key] = self._lay_out(features, literals, longest)
+            columns, self.tables[key] = self.columns[features], None
+            if fits_in_tables(len(features), longest):
+                words = transpose_words(columns, len(self.words))
+                literals = literals.astype(np.int32), self.literal_signs
+                features = words, columns, self.groups[features], *literals
+                self.tables[key] = ConjunctionTable(*features, longest, self.n_jobs)
         return self.tables[key]
-
-    def _lay_out(self, features, literals, longest):
-        """Make a table of some features; None where it is too large."""
-        if not fits_in_tables(len(features), longest):
-            return None
-        words, columns = self.words, self.columns
-        if len(features) < len(columns):
-            columns = columns[features]
-            words = transpose_words(columns, len(words))
-        groups = np.ascontiguousarray(self.groups[features])
-        literals = literals.astype(np.int32), self.literal_signs
-        return ConjunctionTable(words, columns, groups, *literals, longest, self.n_jobs)
 
     @cached_property
     def distinct(self):

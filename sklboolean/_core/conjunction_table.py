@@ -57,8 +57,6 @@ COUNTED = 2**12
 ADDED_BY_ONE = 2e5
 # Bits of a bin: blocks of 12, 6, 4, 3 features for 1, 2, 3, 4 literals.
 BIN_BITS = 12
-# Features before it to which a feature is compared, to find chains.
-NEAR = 4
 
 
 @dataclass(frozen=True)
@@ -186,7 +184,7 @@ def distinct_features(columns, groups, directions, n_samples, *, monotone):
     Returns
     -------
     features : ndarray of shape (n_distinct,), int64
-    literals : ndarray of shape (n_distinct, 2), int32
+    literals : ndarray of shape (n_distinct, 2), int64
         The first literal that is true where each feature is false, and where it is
         true. That of feature j is j, that of its negation n_features + j.
     """
@@ -207,11 +205,11 @@ def distinct_features(columns, groups, directions, n_samples, *, monotone):
         else:
             literal, value = same
             literal[value] = min(literal[value], j)
-    return np.array(features), np.array(literals, dtype=np.int32)
+    return np.array(features), np.array(literals)
 
 
 def nested_chains(columns):
-    """Split columns into chains of which each column is within the one before.
+    """Split columns into runs, and order each: a column is within the one before.
 
     Parameters
     ----------
@@ -221,27 +219,16 @@ def nested_chains(columns):
     -------
     chains : list of lists of int
     """
-    chains, chain_of = [], []
-    # Whether each column is within the one so many places before it, and the reverse.
-    within, around = np.zeros((2, NEAR + 1, len(columns)), dtype=bool)
-    for lag in range(1, min(NEAR + 1, len(columns))):
-        before, after = columns[:-lag], columns[lag:]
-        within[lag, lag:] = ~(after & ~before).any(axis=1)
-        around[lag, lag:] = ~(before & ~after).any(axis=1)
+    before, after = columns[:-1], columns[1:]
+    falls, rises = ~(after & ~before).any(axis=1), ~(before & ~after).any(axis=1)
+    chains = []
     for j in range(len(columns)):
-        for lag in np.flatnonzero(within[:, j] | around[:, j]):
-            chain = chain_of[j - lag]
-            if within[lag, j] and chain[-1] == j - lag:
-                chain.append(j)
-            elif around[lag, j] and chain[0] == j - lag:
-                chain.insert(0, j)
-            else:
-                continue
-            chain_of.append(chain)
-            break
+        if j and falls[j - 1] and chains[-1][-1] == j - 1:
+            chains[-1].append(j)
+        elif j and rises[j - 1] and chains[-1][0] == j - 1:
+            chains[-1].insert(0, j)
         else:
             chains.append([j])
-            chain_of.append(chains[-1])
     return chains
 
 
@@ -280,8 +267,7 @@ class ConjunctionTable:
         self, words, columns, groups, literals, literal_signs, longest, n_jobs=1
     ):
         self.words, self.columns, self.longest = words, columns, longest
-        self.n_jobs = n_jobs
-        self.feature_groups, self.n_features = groups, len(groups)
+        self.n_jobs, self.n_features = n_jobs, len(groups)
         is_inverted, ones = choose_inverted(ones_of(columns), len(words))
         self.completed = self._choose_completed(is_inverted, ones)
         left_out = np.zeros(len(is_inverted), dtype=bool)
@@ -289,8 +275,10 @@ class ConjunctionTable:
         self.is_inverted = is_inverted & ~left_out
         self.inverted_bits = pack_dense(self.is_inverted[None, :])[0]
         self._choose_places(ones, np.flatnonzero(~left_out))
-        self.literals = literals[self.features]
-        self.literals[self.inverted == 1] = self.literals[self.inverted == 1, ::-1]
+        self.groups, self.literals = groups[self.features], literals[self.features]
+        inverted = self.is_inverted[self.features]
+        self.literals[inverted] = self.literals[inverted, ::-1]
+        self.inverted = inverted.astype(np.uint8)
         self.literal_signs = literal_signs[self.literals]
         n_ones = self._ones_of(words)
         self.n_ones = int(n_ones.sum(dtype=np.int64))
@@ -355,21 +343,6 @@ class ConjunctionTable:
         """Write the samples where each place is true, as words."""
         columns = transpose_words(words ^ self.inverted_bits, self.n_features)
         return columns[self.features]
-
-    @cached_property
-    def place_of(self):
-        """The place of each feature."""
-        return np.argsort(self.features)
-
-    @cached_property
-    def groups(self):
-        """The group of each place."""
-        return np.ascontiguousarray(self.feature_groups[self.features])
-
-    @cached_property
-    def inverted(self):
-        """Whether each place holds a negated feature."""
-        return self.is_inverted[self.features].astype(np.uint8)
 
     @cached_property
     def rows(self):
@@ -472,9 +445,9 @@ class ConjunctionTable:
         for length in range(1, longest + 1):
             if self.has_chains:
                 self.no_rows.nest(length, self.chains, sums[length - 1], sums[length])
+        place_of = np.argsort(self.features)
         for number in range(len(self.chains), self.n_features):
-            others = self.completed[int(self.features[number])]
-            others = self.place_of[others].astype(np.int64)
+            others = place_of[self.completed[int(self.features[number])]]
             for length in range(1, min(longest, number + 1) + 1):
                 self.no_rows.complete(
                     length, number, others, sums[length - 1], sums[length]

@@ -88,12 +88,9 @@ class ColumnSummary:
         values = column.codes if column.kind == "ordered" else column.numbers
         by_class = None if labels is None else {}
         if values is not None:
-            parts = [slice(None), *(has[known] for has in (labels or {}).values())]
-            whole, *of_labels = QuantileSketch.of(values[known], weights[known], parts)
-            numbers = whole if column.numbers is not None else None
-            pairs = zip(labels or (), of_labels, strict=True)
-            found = {label: sketch for label, sketch in pairs if len(sketch.values)}
-            by_class = found if labels is not None else None
+            labels = labels and {label: has[known] for label, has in labels.items()}
+            whole, by_class = _sketches(values[known], weights[known], labels)
+            numbers = None if column.numbers is None else whole
         calendar = {}
         if column.times is not None:
             calendar = calendar_levels(column.times[weights > 0])
@@ -244,6 +241,15 @@ class ColumnSummary:
             return self.kind
         values = self.numbers.values
         return "boolean" if len(values) and np.isin(values, (0, 1)).all() else "number"
+
+
+def _sketches(values, weights, labels):
+    """Sum up values, and those of each label that has any; None without labels."""
+    parts = [slice(None), *(labels or {}).values()]
+    whole, *of_labels = QuantileSketch.of(values, weights, parts)
+    pairs = zip(labels or (), of_labels, strict=True)
+    by_class = {label: sketch for label, sketch in pairs if len(sketch.values)}
+    return whole, None if labels is None else by_class
 
 
 def _rank_of_type(summary):
