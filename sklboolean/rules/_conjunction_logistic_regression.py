@@ -70,6 +70,11 @@ class ConjunctionLogisticRegression(
         of at least 0, those with ``age <= 40`` of at most 0, and none has conditions of
         both kinds. An array has an entry for each feature, which becomes true.
         For two classes.
+    max_conditions : int or None, default=None
+        Maximum number of conjunctions. Of a model that has more, those of the smallest
+        effect leave, a fifth at a time, and the weights of the others are fitted again.
+        ``edit_losses_`` has the loss before and after. Set it for a model that fits on
+        a page. None: no limit.
     tol : float, default=1e-3
         Accepted optimality gap, as a fraction of the objective.
     work_limit : float or None, default=5.0
@@ -120,7 +125,8 @@ class ConjunctionLogisticRegression(
         None if C was not chosen.
     held_out_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes) or None
         The score of each sample, as from ``decision_function``, by a model with ``C_``
-        that did not see it; NaN for samples of no test set. None if C was not chosen.
+        that did not see it; NaN for samples of no test set. None if C was not chosen,
+        or conjunctions were left out.
     objective_ : float
         The objective above.
     optimality_gap_ : float
@@ -130,7 +136,8 @@ class ConjunctionLogisticRegression(
         Whether the gap is at most ``tol`` times the objective.
     edit_losses_ : tuple of (float, float) or None
         Mean log-loss on the samples of the last edit, before and after it: see
-        ``without``. None for a model that was not edited.
+        ``without``; or on the training samples, before and after ``max_conditions``
+        left out conjunctions. Otherwise None.
     n_samples_fit_ : int
         Number of training samples with weight.
     feature_counts_ : ndarray of shape (`n_features_in_`,), dtype int64
@@ -185,8 +192,9 @@ class ConjunctionLogisticRegression(
 
     def __init__(
         self, C="auto", *, cv=None, max_literals=3, monotone=False, literal_cost=1.1,
-        class_weight=None, feature_groups=None, monotonic_cst=None, tol=1e-3,
-        work_limit=5.0, binarize=0.0, random_state=None, n_jobs=None, verbose=0,
+        class_weight=None, feature_groups=None, monotonic_cst=None, max_conditions=None,
+        tol=1e-3, work_limit=5.0, binarize=0.0, random_state=None, n_jobs=None,
+        verbose=0,
     ):  # fmt: skip
         self.C = C
         self.cv = cv
@@ -196,6 +204,7 @@ class ConjunctionLogisticRegression(
         self.class_weight = class_weight
         self.feature_groups = feature_groups
         self.monotonic_cst = monotonic_cst
+        self.max_conditions = max_conditions
         self.tol = tol
         self.work_limit = work_limit
         self.binarize = binarize
@@ -233,6 +242,7 @@ class ConjunctionLogisticRegression(
             progress = Progress(self, "part", None, X, y)
             samples, _ = self._training_samples(X, y, sample_weight)
             self._fit(samples, self._values_of_C(CLASSIFICATION_CS), progress)
+            self._shorten(samples, None, X, y, sample_weight)
         return self
 
     def _training_samples(self, X, y, sample_weight, *, reset=True):

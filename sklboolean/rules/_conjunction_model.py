@@ -39,6 +39,8 @@ FEWEST_FOR_ONE_SPLIT = 1000
 N_FOLDS = 5
 # From so many samples on the limit of work grows with their number.
 MANY_SAMPLES = 20_000
+# Share of the conjunctions that leave a model which has too many, at a time.
+SHARE_LEFT_OUT = 0.2
 # A model with a gap of this share of the objective predicts about as well as the best.
 SMALL_GAP = 0.05
 
@@ -106,6 +108,8 @@ class ConjunctionModel(
         check_choice(self.monotone, "monotone", (False, True))
         check_real(self.literal_cost, "literal_cost", 1)
         check_real(self.tol, "tol", 0, strict=True)
+        if self.max_conditions is not None:
+            check_integer(self.max_conditions, "max_conditions", 1)
         if isinstance(self.cv, Integral):
             check_integer(self.cv, "cv", 2)
         if self.work_limit is not None:
@@ -184,6 +188,23 @@ class ConjunctionModel(
         self._set_fitted_attributes(model, [model.solution()], np.array([C]))
         if units is not None:
             self._set_units(*units)
+
+    def _shorten(self, samples, units, X, y, sample_weight):
+        """Leave out conjunctions until there are few enough, a share at a time.
+
+        Those leave whose weight times the deviation of their truth is smallest. The
+        weights of the others are fitted again.
+        """
+        whole, most = copy(self), self.max_conditions
+        while most is not None and (n_left := len(self.conjunctions_)) > most:
+            truth = self.coverages_ / len(samples.weights)
+            sizes = np.abs(self._state.coefficients).max(axis=0)
+            order = np.argsort(-sizes * np.sqrt(truth * (1 - truth)), kind="stable")
+            n_kept = min(n_left - 1, max(most, int(n_left * (1 - SHARE_LEFT_OUT))))
+            kept = [self.conjunctions_[k] for k in order[:n_kept]]
+            self._fit_kept(samples, kept, units)
+        if len(self.conjunctions_) < len(whole.conjunctions_):
+            whole._compare(self, X, y, sample_weight)
 
     def _fit(self, samples, Cs, progress, units=None):
         """Choose C, fit to all samples and set the fitted attributes.
@@ -362,6 +383,7 @@ class ConjunctionModel(
             self.intercept_ = float(self.intercept_[0])
 
     def __setstate__(self, state):
+        state = {"monotonic_cst": None, "max_conditions": None, **state}
         super().__setstate__(renamed(state, coef_="conjunction_coef_"))
 
     @property

@@ -58,6 +58,11 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         `BooleanEncoder`. Where age has 1, conjunctions with ``age > 40`` have weights
         of at least 0, those with ``age <= 40`` of at most 0, and none has conditions of
         both kinds. An array has an entry for each feature, which becomes true.
+    max_conditions : int or None, default=None
+        Maximum number of conjunctions. Of a model that has more, those of the smallest
+        effect leave, a fifth at a time, and the weights of the others are fitted again.
+        ``edit_losses_`` has the loss before and after. Set it for a model that fits on
+        a page. None: no limit.
     tol : float, default=1e-3
         Accepted optimality gap, as a fraction of the objective.
     work_limit : float or None, default=5.0
@@ -104,7 +109,8 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         chosen.
     held_out_scores_ : ndarray of shape (n_samples,) or None
         The prediction for each sample of a model with ``C_`` that did not see it; NaN
-        for samples of no test set. None if C was not chosen.
+        for samples of no test set. None if C was not chosen, or
+        conjunctions were left out.
     objective_ : float
         The objective above.
     optimality_gap_ : float
@@ -114,7 +120,8 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         Whether the gap is at most ``tol`` times the objective.
     edit_losses_ : tuple of (float, float) or None
         Mean squared error on the samples of the last edit, before and after it: see
-        ``without``. None for a model that was not edited.
+        ``without``; or on the training samples, before and after ``max_conditions``
+        left out conjunctions. Otherwise None.
     n_samples_fit_ : int
         Number of training samples with weight.
     feature_counts_ : ndarray of shape (`n_features_in_`,), dtype int64
@@ -155,8 +162,8 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
 
     def __init__(
         self, C="auto", *, cv=None, max_literals=3, monotone=False, literal_cost=1.1,
-        feature_groups=None, monotonic_cst=None, tol=1e-3, work_limit=5.0, binarize=0.0,
-        random_state=None, n_jobs=None, verbose=0,
+        feature_groups=None, monotonic_cst=None, max_conditions=None, tol=1e-3,
+        work_limit=5.0, binarize=0.0, random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.C = C
         self.cv = cv
@@ -165,6 +172,7 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         self.literal_cost = literal_cost
         self.feature_groups = feature_groups
         self.monotonic_cst = monotonic_cst
+        self.max_conditions = max_conditions
         self.tol = tol
         self.work_limit = work_limit
         self.binarize = binarize
@@ -210,6 +218,7 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
             samples, units = self._training_samples(X, y, sample_weight)
             Cs = self._values_of_C(REGRESSION_CS, units[0])
             self._fit(samples, Cs, progress, units)
+            self._shorten(samples, units, X, y, sample_weight)
         return self
 
     def _training_samples(self, X, y, sample_weight, *, reset=True):

@@ -26,6 +26,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 
 from sklboolean import (
@@ -529,6 +530,44 @@ def test_a_limit_ends_the_path_with_a_warning():
     assert np.isfinite(model.scores_[0, 0])
     assert np.isneginf(model.scores_[0, 1:]).all()
     assert model.C_ == 0.03
+
+
+@pytest.mark.parametrize("loss", ["logistic", "softmax", "squared"])
+def test_a_model_of_few_conditions_says_what_it_costs(loss):
+    X, y, weights = noisy(150, 7, 3 if loss == "softmax" else 2)
+    y = 100.0 * y + X[:, 3] if loss == "squared" else y
+    whole = model_for(loss, C=1.0, max_literals=2).fit(X, y, weights)
+    n_whole = len(whole.conjunctions_)
+    assert n_whole > 4
+    for most in (1, 4, n_whole):
+        model = clone(whole).set_params(max_conditions=most).fit(X, y, weights)
+        assert len(model.conjunctions_) == most
+        assert model.C_ == pytest.approx(whole.C_)
+        assert set(model.conjunctions_) <= set(whole.conjunctions_)
+        if most == n_whole:
+            assert model.edit_losses_ is None
+            np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+            continue
+        if loss == "squared":
+            losses = [
+                np.average((y - m.predict(X)) ** 2, weights=weights)
+                for m in (whole, model)
+            ]
+        else:
+            losses = [
+                log_loss(y, m.predict_proba(X), sample_weight=weights)
+                for m in (whole, model)
+            ]
+        assert model.edit_losses_ == pytest.approx(losses)
+        assert losses[0] < losses[1]
+        # The weights are the best of these conjunctions, up to the tolerance.
+        others = [c for c in whole.conjunctions_ if c not in model.conjunctions_]
+        again = whole.without(
+            [whole.conjunctions_.index(c) for c in others], X, y, weights
+        )
+        np.testing.assert_allclose(again.predict(X), model.predict(X), rtol=model.tol)
+    with pytest.raises(ValueError, match="max_conditions == 0"):
+        clone(whole).set_params(max_conditions=0).fit(X, y)
 
 
 def test_a_warning_of_the_limit_says_how_far_the_model_is(monkeypatch):
