@@ -394,28 +394,38 @@ def test_tables_bring_their_labels_weights_and_names(tmp_path, kind):
 def test_directions_hold_and_are_proved(kind):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({
-        "a": rng.normal(size=90), "b": rng.integers(0, 5, 90),
-        "c": rng.choice(["x", "y"], 90), "d": 1.0,
+        "a": rng.normal(size=40), "b": rng.integers(0, 5, 40),
+        "c": rng.choice(["x", "y"], 40), "d": 1.0,
     })  # fmt: skip
-    frame.loc[:9, "a"] = np.nan
-    y = (frame["a"].fillna(0) ** 2 - frame["b"] + rng.normal(size=90) > 0).astype(int)
+    frame.loc[:4, "a"] = np.nan
+    y = (frame["a"].fillna(0) ** 2 - frame["b"] + rng.normal(size=40) > 0).astype(int)
     directions = {"a": 1, "b": -1, "d": 1}  # d is constant: it has no features
+    with warnings.catch_warnings(action="ignore"):
+        model = kind(monotonic_cst=directions, random_state=0).fit(frame, y)
+        check = check_monotone(model, frame, {"a": 1, "b": -1})
+    assert check.is_proved
+    assert "The score never falls as a grows." in model.pipeline_[-1].to_text()
+
+
+@pytest.mark.parametrize("kind", [BooleanEnsembleClassifier, BooleanEnsembleRegressor])
+def test_directions_have_names_or_places(kind):
+    frame = pd.DataFrame({"a": [0.5, 1, 2] * 9, "c": ["x", "y", "y"] * 9, "d": 1.0})
+    y = np.array([0, 1, 1] * 9)
     of_kind = {BooleanEnsembleRegressor: (Ridge(), ConjunctionRegressor(C=1.0))}
     free, able = of_kind.get(kind, (BernoulliNB(), ConjunctionLogisticRegression(C=1)))
     able, members = [("able", able)], [("free", free)]
     with warnings.catch_warnings(action="ignore"):
-        model = kind(monotonic_cst=directions, random_state=0).fit(frame, y)
-        check = check_monotone(model, frame, {"a": 1, "b": -1})
-        by_name = kind(able, monotonic_cst=directions, random_state=0).fit(frame, y)
-        by_place = kind(able, monotonic_cst=[1, -1, 0, 1], random_state=0).fit(frame, y)
-    assert check.is_proved
-    assert "The score never falls as a grows." in model.pipeline_[-1].to_text()
+        by_name = kind(able, monotonic_cst={"a": 1, "d": 1}, random_state=0).fit(
+            frame, y
+        )
+        by_place = kind(able, monotonic_cst=[1, 0, 1], random_state=0).fit(frame, y)
     np.testing.assert_array_equal(by_name.predict(frame), by_place.predict(frame))
+    assert by_name.estimators_[0].monotonic_cst == {"a": 1}  # d has no features
     unable = "estimators: 'free', .* cannot keep to monotonic_cst"
     for params, message in (
         ({"monotonic_cst": {"e": 1}}, "monotonic_cst names 'e', which is no column"),
         ({"monotonic_cst": {"c": 1}}, "monotonic_cst names 'c', .* levels"),
-        ({"monotonic_cst": [1, 0]}, "monotonic_cst has 2 entries, and X has 4"),
+        ({"monotonic_cst": [1, 0]}, "monotonic_cst has 2 entries, and X has 3"),
         ({"estimators": members}, unable),
     ):
         wrong = kind(**{"monotonic_cst": {"a": 1}, **params})
