@@ -395,7 +395,7 @@ def test_directions_hold_and_are_proved(kind):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({
         "a": rng.normal(size=40), "b": rng.integers(0, 5, 40),
-        "c": rng.choice(["x", "y"], 40), "d": 1.0,
+        "c": rng.choice(["x", "y"], 40), "d": 3.0,
     })  # fmt: skip
     frame.loc[:4, "a"] = np.nan
     y = (frame["a"].fillna(0) ** 2 - frame["b"] + rng.normal(size=40) > 0).astype(int)
@@ -409,7 +409,7 @@ def test_directions_hold_and_are_proved(kind):
 
 @pytest.mark.parametrize("kind", [BooleanEnsembleClassifier, BooleanEnsembleRegressor])
 def test_directions_have_names_or_places(kind):
-    frame = pd.DataFrame({"a": [0.5, 1, 2] * 9, "c": ["x", "y", "y"] * 9, "d": 1.0})
+    frame = pd.DataFrame({"a": [0.5, 1, 2] * 9, "c": ["x", "y", "y"] * 9, "d": 3.0})
     y = np.array([0, 1, 1] * 9)
     of_kind = {BooleanEnsembleRegressor: (Ridge(), ConjunctionRegressor(C=1.0))}
     free, able = of_kind.get(kind, (BernoulliNB(), ConjunctionLogisticRegression(C=1)))
