@@ -4,7 +4,7 @@
 Callers validate data; shapes are checked here before the GIL is released.
 """
 from libc.math cimport fabs
-from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 
 from sklboolean._core._checks cimport (
@@ -36,16 +36,21 @@ SIDE_BY_SIDE = SKLB_SIDE_BY_SIDE
 
 
 def sum_columns(const uint64_t[:, ::1] columns, const double[:, ::1] values,
-                double[:, :] sums):
-    """Write into ``sums[k, j]`` the sum of ``values[k]`` over the samples of column j."""
+                double[:, :] sums, const uint8_t[:, :] wanted):
+    """Write into ``sums[k, j]`` the sum of ``values[k]`` over the samples of column j.
+
+    Where ``wanted[k, j]`` is not 0.
+    """
     cdef int64_t k, j
     require(values.shape[1] == 64 * columns.shape[1] and sums.shape[0] == values.shape[0]
-            and sums.shape[1] == columns.shape[0], "columns and values do not fit")
+            and sums.shape[1] == columns.shape[0] == wanted.shape[1]
+            and wanted.shape[0] == sums.shape[0], "columns and values do not fit")
     with nogil:
         for k in range(values.shape[0]):
             for j in range(columns.shape[0]):
-                sums[k, j] = sklb_masked_sum(&columns[j, 0], &values[k, 0],
-                                             columns.shape[1])
+                if wanted[k, j]:
+                    sums[k, j] = sklb_masked_sum(&columns[j, 0], &values[k, 0],
+                                                 columns.shape[1])
 
 
 def sum_columns_of_many(const uint64_t[:, ::1] columns, const double[:, ::1] values,

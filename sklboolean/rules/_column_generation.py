@@ -12,7 +12,8 @@ what `search_conjunctions` looks for. The same search bounds the duality gap.
 #    last search calls for.
 # 2. For each output search for conjunctions whose absolute sum of residuals is above
 #    their price: no other one can lower the objective. The search is by tables of all
-#    sums where these are small, else by branch and bound, of a limited width first.
+#    sums where these are small, else by branch and bound. It is of a limited
+#    width first, also where tables of several outputs would take long.
 # 3. Add some of them that are different, drop those of weight 0, and go to 1.
 # 4. The last search is exact, where a proof is asked for. Residuals divided by the
 #    largest ratio of a sum to its price are feasible for the dual problem, which bounds
@@ -37,7 +38,11 @@ from sklboolean._core.bits import (
     transpose_words,
     unpack_words,
 )
-from sklboolean._core.conjunction_search import ConjunctionSearch, satisfied_by
+from sklboolean._core.conjunction_search import (
+    QUICK_TABLE,
+    ConjunctionSearch,
+    satisfied_by,
+)
 from sklboolean._core.conjunction_table import ones_of
 from sklboolean._core.directions import signs_of_weights
 from sklboolean.rules._bit_columns import add_columns, add_scores, fill_covers
@@ -318,7 +323,7 @@ class ColumnGeneration:
             ``exact=True`` the accepted gap, too, as a fraction of the objective.
         exact : bool
             Search all conjunctions at the end, which bounds the duality gap. False:
-            where a search is not by tables, inexact searches only; and several outputs
+            where exact searches are not quick, inexact ones only; and several outputs
             are not searched again where the objective hardly falls.
         max_work : float
             Work after which to stop. With ``exact=True`` exact searches by branch and
@@ -336,15 +341,17 @@ class ColumnGeneration:
         """
         # First searches that are quick; where they cannot prove, an exact one follows.
         problem, self.least = self.problem(C), -np.inf
-        width = None if self.is_by_tables else WIDTH
+        width = None if self._is_quick() else WIDTH
         last_work = self.work + max_work
         is_complete = self._generate(problem, C, tol, width, exact, last_work, watch)
         if width is None or not exact:
             return is_complete
         self.drop_unused(problem)
-        last_work = self.work + PROOF * max_work
+        # Tables are within the limit: what they find may still lower the objective.
+        if not self.is_by_tables:
+            last_work = self.work + PROOF * max_work
         is_proved = self._generate(problem, C, tol, None, exact, last_work, watch)
-        return is_proved or is_complete
+        return is_proved or (is_complete and not self.is_by_tables)
 
     def minimize_present(self, C, tol):
         """Minimize over the present conjunctions, with the bound for sums of these."""
@@ -425,6 +432,11 @@ class ColumnGeneration:
             self.drop_unused(problem)
         n_free = int(min(len(conjunctions), max(0, self.most - len(self.conjunctions))))
         return self.add(conjunctions[:n_free])
+
+    def _is_quick(self):
+        """Whether exact searches take no longer than inexact ones, about."""
+        is_one = len(self.coefficients) == 1
+        return self.is_by_tables and (is_one or self._work_of_tables() < QUICK_TABLE)
 
     @property
     def is_by_tables(self):

@@ -120,8 +120,8 @@ class ConjunctionLogisticRegression(
     scores_ : ndarray of shape (n_folds, n_Cs) or None
         Minus the held-out log-loss of each C; -inf for values that were left out after
         two that were not better, after one that was worse by three standard errors, or
-        at a limit. Of a C that is worse than another, and of a first one at
-        a limit, the loss of an unfinished model.
+        at a limit. Of a C that is worse than another, and of the last one at a limit,
+        if it is better than those before, the loss of an unfinished model.
         None if C was not chosen.
     held_out_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes) or None
         The score of each sample, as from ``decision_function``, by a model with ``C_``

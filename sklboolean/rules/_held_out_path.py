@@ -201,14 +201,19 @@ def fit_path(train, held_out, space, Cs, loss, max_work, n_jobs=1):
         watch = HeldOutWatch(held_out_losses, best, before)
         work_left = max_work - model.work
         model.minimize(C, PATH_TOL, exact=False, watch=watch, max_work=work_left)
-        if k and model.work >= max_work:
-            path.is_cut = before <= best.mean
-            break
+        is_over = k > 0 and model.work >= max_work
+        if is_over:
+            path.is_cut = min(before, watch.last.mean) <= best.mean
+            # An unfinished model counts where it is better than those before.
+            if not watch.last.mean < best.mean:
+                break
         path.solutions.append(model.solution())
         path.scores.append(watch.last.scores)
         path.losses[k] = watch.last.mean
         if best is None or watch.last.mean <= best.mean:
             best = watch.last
         elif before > best.mean or watch.last.is_clearly_above(best):
+            break
+        if is_over:
             break
     return path

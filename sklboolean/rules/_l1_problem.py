@@ -9,17 +9,18 @@
 #    tenth of them has moved.
 # 4. Minimize the quadratic model plus penalty: coordinate descent finds the signs, a
 #    Cholesky factor moves all coefficients other than 0 at once.
-# 5. Halve the change until the objective falls, and go to 1.
+# 5. Halve the change until the objective falls, and go to 1. With many outputs most of
+#    the slopes are not looked at until the active coefficients fit.
 #
 # Invariant: `scores` are the sums of columns times coefficients, of shape (n_outputs,
 # 64 * n_words). Rows behind the last sample have weight 0. Several outputs of softmax
-# share one quadratic model, by pairs of outputs, while they are few.
+# share one quadratic model, by pairs of outputs, while these or coefficients are few.
 
 from itertools import combinations
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import expit
 
 from sklboolean._core.parallel import each_slice
 from sklboolean.rules._bit_columns import (
@@ -37,9 +38,13 @@ MIN_ADDED = 64
 # the most such rounds for a quadratic model: a next step makes up for a coarse one.
 N_PASSES, MAX_ROUNDS = 3, 8
 MAX_STEPS = 100
-# Outputs of softmax up to which a step minimizes one model over all of them. Of more,
-# each has its own model: the curvatures of pairs are small, and many.
-MOST_PAIRED = 8
+# Outputs of softmax up to which a step minimizes one model over all of them, by the
+# curvatures of pairs. So it does with more while few coefficients are active. Else each
+# output has its own model: the pairs are many, and a matrix of all would be large.
+MOST_PAIRED, MOST_COUPLED, MOST_ACTIVE = 8, 32, 1000
+# With more outputs than are always paired, the next steps have the same active
+# coefficients until these violate their prices by this share of what all did.
+CLOSER = 0.3
 # Share of the curvatures that may have moved before they are counted again.
 MAX_CHANGE = 0.1
 # Samples whose losses are computed at a time, those that one thread is done with before
@@ -74,8 +79,8 @@ class L1Problem:
         self.loss, self.weights, self.targets = loss, weights, targets
         self.n_jobs = n_jobs
         models = [[(k, k)] for k in range(len(targets))]
-        if loss == "softmax" and len(targets) <= MOST_PAIRED:
-            models = [list(combinations(range(len(targets)), 2))]
+        if loss == "softmax":
+            models.append(list(combinations(range(len(targets)), 2)))
         self.curvatures = [Curvatures(pairs, n_jobs) for pairs in models]
         self.work = 0
 
@@ -126,7 +131,7 @@ class L1Problem:
         if self.loss == "logistic":
             return np.logaddexp(0, (1 - 2 * targets[0]) * scores[0])
         # From the score of the own class, so that a small loss keeps its digits.
-        return logsumexp(scores - (scores * targets).sum(axis=0), axis=0)
+        return log_sum_exp(scores - (scores * targets).sum(axis=0))[0]
 
     def means_of(self, scores):
         """Compute the means that the loss compares with the targets."""
@@ -137,7 +142,7 @@ class L1Problem:
         def fill(first, last):
             part = scores[:, first:last]
             is_logistic = self.loss == "logistic"
-            means[:, first:last] = expit(part) if is_logistic else softmax(part, axis=0)
+            means[:, first:last] = expit(part) if is_logistic else log_sum_exp(part)[1]
 
         self._by_samples(fill, scores.shape[1])
         return means
@@ -175,27 +180,19 @@ class L1Problem:
         self.scores = np.zeros(self.targets.shape)
         self._add_columns(columns, coefficients, self.scores)
         self.value = self.loss_of(self.scores) + (prices * np.abs(coefficients)).sum()
-        before = np.inf
+        at = columns, prices, signs, coefficients
+        chosen, before, whole = None, np.inf, np.inf
         for step in range(MAX_STEPS + 1):
             self.update_means()
-            slopes = self.slopes(columns)
-            # What only a forbidden sign would follow pulls nothing away from 0.
-            pulls = np.where((coefficients == 0) & (slopes * signs > 0), 0.0, slopes)
-            worst = largest_violation(pulls, coefficients, prices)
-            if worst <= tol or step == MAX_STEPS or self.work >= max_work:
+            slopes, active, worst = self._slopes_and_active(*at, chosen)
+            if chosen is not None and worst <= max(tol, CLOSER * whole):
+                chosen, before = None, np.inf
+                slopes, active, worst = self._slopes_and_active(*at)
+            whole = worst if chosen is None else whole
+            if whole <= tol or step == MAX_STEPS or self.work >= max_work:
                 break
-            active = np.array(choose_active(pulls, coefficients, prices))
-            change = np.zeros(coefficients.shape)
-            # Each output is a problem of its own, or all are one.
-            for model, chosen in self._models(active):
-                matrix = self.curvature(
-                    columns, model, chosen, renew=worst > 0.5 * before
-                )
-                entries, goal = tuple(chosen), max(0.1 * worst, 0.3 * tol)
-                at = entries[1]
-                start = slopes[entries], prices[at], signs[at], coefficients[entries]
-                new = self._minimize_model(matrix, *start, goal)
-                change[entries] = new - coefficients[entries]
+            goal, is_slow = max(0.1 * worst, 0.3 * tol), worst > 0.5 * before
+            change = self._minimize_models(*at, slopes, active, goal, renew=is_slow)
             before, decrease = worst, (slopes * change).sum()
             has_moved = self._search_line(
                 columns, prices, coefficients, change, decrease
@@ -203,6 +200,7 @@ class L1Problem:
             if not has_moved or (watch is not None and watch.after_step()):
                 self.update_means()
                 break
+            chosen = active if len(coefficients) > MOST_PAIRED else None
         if balances:
             coefficients[:, 0] += self._balanced()
             self.value = self.loss_of(self.scores)
@@ -243,22 +241,64 @@ class L1Problem:
         self.means = None  # frees memory
         self.means = self.means_of(self.scores)
 
-    def slopes(self, columns):
-        """Compute the slopes of the loss by the coefficients of columns."""
+    def _slopes_and_active(self, columns, prices, signs, coefficients, active=None):
+        """Compute slopes, the active coefficients, unless given, and what they violate.
+
+        Returns
+        -------
+        slopes : ndarray of shape (n_outputs, n_columns)
+        active : ndarray of shape (2, n_active), int64
+        worst : float
+            The largest violation of a price, those of given coefficients only.
+        """
+        slopes = self.slopes(columns, active)
+        # What only a forbidden sign would follow pulls nothing away from 0.
+        pulls = np.where((coefficients == 0) & (slopes * signs > 0), 0.0, slopes)
+        if active is None:
+            active = np.array(choose_active(pulls, coefficients, prices))
+        return slopes, active, largest_violation(pulls, coefficients, prices)
+
+    def _minimize_models(
+        self, columns, prices, signs, coefficients, slopes, active, goal, *, renew
+    ):
+        """Compute the change to the minimum of each quadratic model plus penalty."""
+        change, models = np.zeros(coefficients.shape), self._models(active)
+        for model, chosen in models:
+            # Models of one output each are not exact, however new their curvatures are.
+            matrix = self.curvature(
+                columns, model, chosen, renew=renew and len(models) == 1
+            )
+            entries, at = tuple(chosen), chosen[1]
+            start = slopes[entries], prices[at], signs[at], coefficients[entries]
+            new = self._minimize_model(matrix, *start, goal)
+            change[entries] = new - coefficients[entries]
+        return change
+
+    def slopes(self, columns, active=None):
+        """Compute the slopes of the loss by the coefficients of columns.
+
+        With ``active`` only those of these coefficients; the others are 0.
+        """
         values = self.means - self.targets
         values *= self.weights
         n_outputs, n_columns = len(values), len(columns)
         # With what each sample takes for its means and its loss.
-        self.work += 8 * columns.size * n_outputs + 30 * values.size
-        if n_outputs <= MOST_PAIRED:
-            slopes = np.empty((n_outputs, n_columns))
+        self.work += 30 * values.size
+        if active is not None or n_outputs <= MOST_PAIRED:
+            slopes = np.zeros((n_outputs, n_columns))
+            wanted = np.full(slopes.shape, active is None)
+            if active is not None:
+                wanted[tuple(active)] = True
+            self.work += 8 * columns.shape[1] * np.count_nonzero(wanted)
 
             def sum_part(first, last):
-                sum_columns(columns[first:last], values, slopes[:, first:last])
+                part = slice(first, last)
+                sum_columns(columns[part], values, slopes[:, part], wanted[:, part])
 
             self._by_words(sum_part, n_columns, columns)
             return slopes
         # Many outputs: the values of a sample lie side by side for the vector unit.
+        self.work += 8 * columns.size * n_outputs
         width = -(-n_outputs // SIDE_BY_SIDE) * SIDE_BY_SIDE
         by_sample, sums = np.zeros((len(values.T), width)), np.empty((n_columns, width))
         by_sample[:, :n_outputs] = values.T
@@ -271,8 +311,9 @@ class L1Problem:
 
     def _models(self, active):
         """Split active coefficients into those with a quadratic model in common."""
-        if len(self.curvatures) == 1:
-            return [(0, active)]
+        most = MOST_COUPLED if active.shape[1] <= MOST_ACTIVE else MOST_PAIRED
+        if len(self.targets) <= most:
+            return [(-1, active)]
         return [(k, active[:, active[0] == k]) for k in set(active[0])]
 
     def curvature(self, columns, model, active, *, renew):
@@ -379,6 +420,15 @@ class L1Problem:
                 self.value = value
                 return True
         return False
+
+
+def log_sum_exp(scores):
+    """Compute log(sum(exp(scores))) of each sample, and the shares in the sum."""
+    largest = scores.max(axis=0)
+    shares = np.exp(scores - largest)
+    total = shares.sum(axis=0)
+    shares /= total
+    return largest + np.log(total), shares
 
 
 def largest_violation(slopes, coefficients, prices):
