@@ -156,11 +156,10 @@ class Explanation:
         for sentence, parts in self._groups(shown):
             lines += [sentence] * bool(parts)
             lines += [f"  {v:{'+' * adds_up}.4g}  {text}" for text, v in parts]
-        if others and adds_up:
-            total = sum(value for _, value in others)
-            lines.append(f"{len(others)} more {self.kind} add up to {total:+.4g}.")
-        elif others:
-            lines.append(f"There are {len(others)} more {self.kind}.")
+        if others:
+            what = f"adds up to {sum(v for _, v in others):+.4g}"
+            what = what if adds_up else "is left out"
+            lines.append(f"The rest, {len(others)} more, {what}.")
         if self.kind == "weights":
             lines.append(
                 f"Every sample starts at {self.intercept:+.4g}. The sum is "

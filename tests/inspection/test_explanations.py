@@ -269,7 +269,7 @@ def test_predictions_of_a_median():
         assert far == sorted(far)
     lines = one.to_text(3).splitlines()
     assert lines[0] == f"The prediction is {one.score:.4g}."
-    assert lines[-1] == f"There are {len(predicted) - 3} more predictions."
+    assert lines[-1] == f"The rest, {len(predicted) - 3} more, is left out."
     display = ExplanationDisplay.from_estimator(pipeline, X, sample=5)
     assert [bar.get_width() for bar in display.bars_] == [
         value for _, value in explain(pipeline, X)[5].parts
@@ -299,7 +299,7 @@ def test_sentences_have_all_parts_of_the_score(model):
         sorted((value for _, value in one.parts[:3]), key=lambda value: value < 0),
         rel=1e-3,
     )
-    [others] = [line for line in lines if " more " in line]
+    [others] = [line for line in lines if " more, " in line]
     total = sum(map(float, listed)) + float(others.split()[-1].rstrip("."))
     assert total + one.intercept == pytest.approx(one.score, abs=1e-2)
     everything = one.to_text(100).splitlines()
