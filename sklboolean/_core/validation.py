@@ -522,6 +522,8 @@ def take_samples(X, samples):
         return X.take(np.arange(len(X))[samples])
     if sparse.issparse(X):
         return X.tocsr()[samples]
+    if isinstance(X, list | tuple):  # an array would make text of numbers beside text
+        return [X[i] for i in np.arange(len(X))[samples]]
     return (X if hasattr(X, "shape") else np.asarray(X))[samples]
 
 

@@ -18,7 +18,7 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import clone, is_regressor
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklboolean._core.bits import PackedBits, unpack_words
 from sklboolean._core.directions import directions_of_features
@@ -44,6 +44,7 @@ from sklboolean.kernels import (
     BooleanGaussianProcessRegressor,
 )
 from sklboolean.preprocessing import BooleanEncoder
+from sklboolean.preprocessing._frames import read_columns
 
 # Models whose cost does not grow with bins, and their bins.
 FINE_MODELS = (
@@ -266,6 +267,8 @@ class BooleanEnsemble(CallbackSupportMixin, VersionedEstimator):
             data = X, y, None
         else:
             weights = check_sample_weight(sample_weight, len(labels))
+            read_columns(self.encoder_, X, reset=True)
+            check_consistent_length(X, labels)
             shown = np.flatnonzero(weights)
             data = take_samples(X, shown), take_samples(y, shown), weights[shown]
         models = (

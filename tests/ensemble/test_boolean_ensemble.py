@@ -372,6 +372,23 @@ def test_bad_input_is_named(estimators, y, message):
         BooleanEnsembleClassifier(estimators).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [({"a": [1]}, "X is a dict"), ([[0], [1]], "numbers of samples"), ([1] * 4, "2D")],
+)
+def test_bad_samples_with_weights_are_named(X, message):
+    with pytest.raises(ValueError, match=message):
+        BooleanEnsembleClassifier(SMALL).fit(X, [0, 1, 0, 1], sample_weight=np.ones(4))
+
+
+def test_lists_with_weights_keep_text_and_numbers():
+    X = [["a", 1], ["b", 2]] * 10
+    plain = BooleanEnsembleClassifier(SMALL, random_state=0).fit(X, [0, 1] * 10)
+    weighted = BooleanEnsembleClassifier(SMALL, random_state=0)
+    weighted.fit(X, [0, 1] * 10, sample_weight=np.ones(20))
+    np.testing.assert_array_equal(weighted.predict_proba(X), plain.predict_proba(X))
+
+
 @pytest.mark.parametrize("kind", [BooleanEnsembleClassifier, BooleanEnsembleRegressor])
 def test_tables_bring_their_labels_weights_and_names(tmp_path, kind):
     rng = np.random.default_rng(0)
