@@ -58,6 +58,7 @@ search_words = {
     "user_guide/deploy": "deploy, deployment, production, ONNX, SQL, JSON, database",
     "user_guide/ensemble": "multiclass, several classes, prediction interval, interval",
     "user_guide/least_changes": "counterfactual, recourse, smallest change",
+    "user_guide/subgroups": "subgroup discovery, slices, error analysis, uplift",
     "user_guide/explain_a_prediction": "Shapley, SHAP, feature importance, explain",
     "user_guide/progress": "progress, progress bar, callbacks, verbose",
     "user_guide/reproduce": "reproduce, reproducible, seeds",

@@ -47,21 +47,6 @@ SKLB_INLINE void sklb_sign_targets(int n_signs, double sums[][SKLB_TARGETS], int
             }
 }
 
-/* Show the conjunctions of a suffix and a place to the best of the first target. */
-static void sklb_show_first(const sklb_many *p, const sklb_suffix *suffix, int64_t a,
-                            const sklb_many_signs *t, double sums[][SKLB_TARGETS],
-                            const int32_t *counts) {
-    for (int g = t->from; g < t->to; g++)
-        for (int with_a = 0; with_a < 2; with_a++) {
-            double sum = with_a ? sums[g][0] : t->bare[g][0] - sums[g][0];
-            int32_t n_samples = with_a ? counts[g] : t->n_bare[g] - counts[g];
-            double score = p->factors[n_samples] * sklb_wanted(p->scan, sum, sum);
-            sklb_candidate one = {a, g | with_a << suffix->length, score, sum};
-            if (p->scan->monotone && with_a == p->scan->inverted[a]) continue;
-            if (!sklb_cannot_enter(p->scan, score)) sklb_show(p->scan, suffix, &one);
-        }
-}
-
 /* Score all conjunctions of a suffix and a place below `end`. */
 SKLB_INLINE void sklb_score_body(const sklb_many *p, const sklb_suffix *suffix,
                                  const sklb_many_signs *t, int64_t end) {
@@ -79,6 +64,12 @@ SKLB_INLINE void sklb_score_body(const sklb_many *p, const sklb_suffix *suffix,
             double without = p->factors[t->n_bare[g] - counts[g]];
             if (p->scan->monotone) *(p->scan->inverted[a] ? &with_a : &without) = 0;
             if (with_a == 0 && without == 0) continue;
+            for (int is_with = 0; is_with < 2; is_with++) {
+                double sum = is_with ? sums[g][0] : t->bare[g][0] - sums[g][0];
+                double score = (is_with ? with_a : without) * sklb_wanted(p->scan, sum, sum);
+                sklb_candidate first = {a, g | is_with << suffix->length, score, sum};
+                if (!sklb_cannot_enter(p->scan, score)) sklb_show(p->scan, suffix, &first);
+            }
             for (int k = 0; k < SKLB_TARGETS; k++) {
                 double one = with_a * sums[g][k];
                 double other = without * (t->bare[g][k] - sums[g][k]);
@@ -87,8 +78,6 @@ SKLB_INLINE void sklb_score_body(const sklb_many *p, const sklb_suffix *suffix,
                 low[k] = smaller < low[k] ? smaller : low[k];
             }
         }
-        if (!sklb_cannot_enter(p->scan, sklb_wanted(p->scan, high[0], low[0])))
-            sklb_show_first(p, suffix, a, t, sums, counts);
         if (p->scan->signs == SKLB_POSITIVE) memset(low, 0, sizeof(low));
         if (p->scan->signs == SKLB_NEGATIVE) memset(high, 0, sizeof(high));
         for (int k = 0; k < SKLB_TARGETS; k++) {
@@ -118,8 +107,8 @@ SKLB_INLINE void sklb_add_targets_body(const sklb_many *p, const sklb_cover_row 
     }                                                                                       \
     TARGET static void sklb_add_targets_##SUFFIX(const sklb_many *p,                        \
                                                  const sklb_cover_row *cover,               \
-                                                 int64_t n_samples, double *sums) {            \
-        sklb_add_targets_body(p, cover, n_samples, sums);                                      \
+                                                 int64_t n_samples, double *sums) {         \
+        sklb_add_targets_body(p, cover, n_samples, sums);                                   \
     }
 SKLB_ON_EACH_LEVEL(SKLB_DEFINE_MANY)
 

@@ -22,7 +22,7 @@ from sklboolean._core.validation import (
     is_missing,
 )
 from sklboolean.inspection._permutation_test import (
-    TestParams,
+    PermutationParams,
     best_group,
     centred,
     check_share,
@@ -34,6 +34,7 @@ from sklboolean.preprocessing._frames import as_table, is_frame
 CONFIDENCE = 0.95  # of the intervals
 # Below it the log-loss of a model that was sure of another label would be infinite.
 LEAST_PROBABILITY = 1e-15
+LARGEST = 1e100  # squares stay finite
 LOSSES = ("auto", "log-loss", "error", "squared", "absolute")
 
 
@@ -56,7 +57,8 @@ def find_subgroups(
         ``encoder``; or bits: an array or sparse matrix of zeros and ones.
     target : array-like of shape (n_samples,)
         A number for each sample, or a bool: a label, the loss of a model, or for the
-        effect of a treatment the residual times ``treatment / propensity``.
+        effect of a treatment that was given with the probability p the residual of the
+        outcome times ``(treated - p) / (p * (1 - p))``.
     n_groups : int, default=5
         Maximum number of groups.
     max_literals : int, default=3
@@ -134,7 +136,7 @@ def find_subgroups(
     >>> found.texts, found.columns["p_value"].tolist()
     (['age > 66 and smokes'], [0.001])
     """
-    params = TestParams(
+    params = PermutationParams(
         max_literals, power, side, min_size, monotone, n_permutations, n_jobs
     )
     check_integer(n_groups, "n_groups", 1)
@@ -148,16 +150,18 @@ def find_subgroups(
     is_left, p_value = np.ones(len(samples.target), dtype=bool), 0.0
     conjunctions, lines = [], []
     while len(lines) < n_groups and p_value <= alpha:
-        parts = [samples.take(part[is_left[part]]) for part in (searched, held_out)]
+        left, left_held_out = (
+            samples.take(half[is_left[half]]) for half in (searched, held_out)
+        )
         literals, score, p_of_search = best_group(
-            parts[0].words, len(names), *parts[0][1:], params, draw_seed(rng)
+            *left, len(names), params, draw_seed(rng)
         )
         if literals is None:
             break
-        # A group cannot be surer than those it depends on.
+        # A group cannot be surer than those before, on which it depends.
         p_value = max(p_value, p_of_search)
         conjunctions.append(literals)
-        lines.append(_describe(literals, *parts, score, p_value))
+        lines.append(_describe(literals, left, left_held_out, score, p_value))
         is_left &= ~satisfied_by(samples.words, literals)
     columns = {name: np.array([line[name] for line in lines]) for name in COLUMNS}
     return Subgroups(conjunctions, columns, names, encoder)
@@ -233,7 +237,7 @@ class Samples(NamedTuple):
         X = X if isinstance(X, PackedBits) else as_table(X)
         codes = _stratum_codes(X, strata)
         words, names, encoder = _read_bits(X, encoder)
-        target = _read_target(target)
+        target = _read_numbers(target, "target")
         codes = np.zeros(len(words), dtype=np.intp) if codes is None else codes
         for name, values in (("target", target), ("strata", codes)):
             if len(values) != len(words):
@@ -272,16 +276,26 @@ def _read_bits(X, encoder):
     return as_words(words), list(map(str, encoder.get_feature_names_out())), encoder
 
 
-def _read_target(target):
+def _read_numbers(values, name):
     """Check the number of each sample."""
-    values = np.asarray(plain_labels(target))
+    values = np.asarray(plain_labels(values))
+    if values.dtype.kind == "O" and is_missing(values).any():
+        raise ValueError(
+            f"{name} holds missing values. Leave out the samples without a value."
+        )
     if values.ndim != 1 or values.dtype.kind not in "biuf":
         raise ValueError(
-            "target must hold a number or a bool for each sample; got an array of "
+            f"{name} must hold a number or a bool for each sample; got an array of "
             f"{values.dtype} and shape {values.shape}. For labels compare them with "
             'one, such as y == "yes".'
         )
-    return check_array_strict(values, "target", ensure_2d=False, dtype=np.float64)
+    values = check_array_strict(values, name, ensure_2d=False, dtype=np.float64)
+    if np.abs(values).max() > LARGEST:
+        raise ValueError(
+            f"{name} holds {values[np.abs(values).argmax()]:.3g}, and its sums would "
+            f"be infinite. Divide it, so that no number is beyond {LARGEST:g}."
+        )
+    return values
 
 
 def _stratum_codes(X, strata):
@@ -295,14 +309,19 @@ def _stratum_codes(X, strata):
                 "a data frame, or a label for each sample."
             )
         strata = X[strata]
-    labels = np.asarray(strata).astype(object)
+    labels, numbers = np.asarray(strata).astype(object), {}
     if labels.ndim != 1 or is_missing(labels).any():
         raise ValueError(
-            f"strata must be one label for each sample, none missing; its shape is "
+            "strata must hold one label for each sample, none missing; its shape is "
             f"{labels.shape}. Give missing values a label of their own."
         )
-    numbers = {}
-    return np.array([numbers.setdefault(label, len(numbers)) for label in labels])
+    try:
+        return np.array([numbers.setdefault(x, len(numbers)) for x in labels], np.intp)
+    except TypeError as error:
+        raise ValueError(
+            "strata must hold labels such as texts and numbers; it holds "
+            f"{type(labels[0]).__name__}."
+        ) from error
 
 
 COLUMNS = (
@@ -312,15 +331,15 @@ COLUMNS = (
 
 
 def _describe(literals, searched, held_out, score, p_value):
-    """Compute the numbers of a group, in the order of `COLUMNS`."""
-    members = satisfied_by(searched.words, literals)
+    """Compute the numbers of a group, by the names in `COLUMNS`."""
+    is_in = satisfied_by(searched.words, literals)
     means = [
-        searched.target[part].mean() if part.any() else np.nan
-        for part in (members, ~members)
+        searched.target[chosen].mean() if chosen.any() else np.nan
+        for chosen in (is_in, ~is_in)
     ]
-    new = satisfied_by(held_out.words, literals)
-    difference = difference_of_means(held_out.target, new, held_out.strata)
-    numbers = members.sum(), *means, score, p_value, new.sum(), *difference
+    is_in_held_out = satisfied_by(held_out.words, literals)
+    difference = difference_of_means(held_out.target, is_in_held_out, held_out.strata)
+    numbers = [is_in.sum(), *means, score, p_value, is_in_held_out.sum(), *difference]
     return dict(zip(COLUMNS, numbers, strict=True))
 
 
@@ -348,19 +367,21 @@ def difference_of_means(target, members, strata):
        matrix estimators", Journal of Econometrics 29, 1985.
     """
     n_smaller = min(members.sum(), (~members).sum())
-    side = centred(members.astype(np.float64), strata) if n_smaller else members
-    spread = np.sum(np.square(side, dtype=np.float64))
-    if n_smaller < 2 or spread < 1e-9:
+    if n_smaller < 2:
         return np.nan, np.nan, np.nan
-    target = centred(target, strata)
+    side, target = centred(members.astype(float), strata), centred(target, strata)
+    spread = side @ side
+    if spread == 0:  # each stratum is on one side
+        return np.nan, np.nan, np.nan
     difference = side @ target / spread
     leverage = side**2 / spread + 1 / np.bincount(strata)[strata]
     # A leverage of 1 fits its sample exactly: no residual is left.
-    rest = np.maximum(1 - leverage, 1e-9)
-    variance = np.sum(side**2 * (target - difference * side) ** 2 / rest) / spread**2
-    t = stdtrit(n_smaller - 1, (1 + CONFIDENCE) / 2)
-    half = t * np.sqrt(variance)
-    return difference, difference - half, difference + half
+    unexplained = np.maximum(1 - leverage, 1e-9)
+    residuals = target - difference * side
+    variance = np.sum(side**2 * residuals**2 / unexplained) / spread**2
+    quantile = stdtrit(n_smaller - 1, (1 + CONFIDENCE) / 2)
+    half_width = quantile * np.sqrt(variance)
+    return difference, difference - half_width, difference + half_width
 
 
 def _losses(model, X, y, loss):
@@ -388,7 +409,7 @@ def _losses(model, X, y, loss):
         return _log_losses(predictions, y, class_labels(model))
     if loss == "error":
         return predictions != y
-    difference = np.asarray(y, dtype=np.float64) - predictions
+    difference = _read_numbers(y, "y") - predictions
     return np.abs(difference) if loss == "absolute" else difference**2
 
 

@@ -31,7 +31,7 @@ SIDES = {"both": "both", "higher": "positive", "lower": "negative"}
 
 
 @dataclass(frozen=True)
-class TestParams:
+class PermutationParams:
     """Checked parameters; see `find_subgroups` for the meaning."""
 
     max_literals: int
@@ -63,7 +63,10 @@ def check_share(value, name, *, strict=False):
 
 
 def centred(target, strata):
-    """Subtract the mean of its stratum from each value."""
+    """Subtract the mean of its stratum from each value; equal values become 0."""
+    origins = np.zeros(strata.max() + 1)
+    origins[strata] = target  # one of the values of each stratum
+    target = target - origins[strata]
     counts = np.maximum(np.bincount(strata), 1)
     return target - (np.bincount(strata, target) / counts)[strata]
 
@@ -76,7 +79,7 @@ def permuted(values, strata, rng):
     return result
 
 
-def best_group(words, n_features, target, strata, params, seed):
+def best_group(words, target, strata, n_features, params, seed):
     """Find the conjunction of the largest score, and its p-value.
 
     The score is the absolute sum of the centred target over the samples of a
@@ -86,11 +89,11 @@ def best_group(words, n_features, target, strata, params, seed):
     ----------
     words : ndarray of uint64 words
         Boolean samples.
-    n_features : int
     target : ndarray of shape (n_samples,), float64
     strata : ndarray of shape (n_samples,), int
         The target is centred and permuted within each.
-    params : TestParams
+    n_features : int
+    params : PermutationParams
     seed : int
 
     Returns
