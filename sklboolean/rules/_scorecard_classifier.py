@@ -15,6 +15,7 @@ from sklboolean._core.base import (
 from sklboolean._core.bits import as_words, targets_of, unpack_words
 from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.deprecation import Gone, old_parameters
+from sklboolean._core.directions import check_signs, directions_of, signs_of_weights
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.formulas import conjunction_text, html_table
 from sklboolean._core.labels import check_two_classes, encode_classes
@@ -63,6 +64,12 @@ class ScorecardClassifier(
         1: conditions are features. 2: pairs of features and their negations, too, which
         pays off with thousands of samples or with strong interactions. Levels of one
         column of `BooleanEncoder`, found by their names, are never a pair.
+    monotonic_cst : dict, array-like of shape (n_features,) or None, default=None
+        1 for a column whose growth must not lower the points, -1 where it must not
+        raise them, else 0. A dict maps names of the columns before a `BooleanEncoder`.
+        Where age has 1, conditions with ``age > 40`` have points above 0, those with
+        ``age <= 40`` below 0. An array has an entry for each feature, which becomes
+        true.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied by ``sample_weight``. "balanced": in inverse
         proportion to class frequencies.
@@ -148,12 +155,13 @@ class ScorecardClassifier(
     """
 
     def __init__(
-        self, max_conditions=10, *, max_points=5, max_literals=1, class_weight=None,
-        binarize=0.0,
+        self, max_conditions=10, *, max_points=5, max_literals=1, monotonic_cst=None,
+        class_weight=None, binarize=0.0,
     ):  # fmt: skip
         self.max_conditions = max_conditions
         self.max_points = max_points
         self.max_literals = max_literals
+        self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
         self.binarize = binarize
 
@@ -216,8 +224,9 @@ class ScorecardClassifier(
         words, weights = as_words(samples)[is_used], weights[is_used]
         features = unpack_words(words, self.n_features_in_).astype(bool)
         search = ConditionSearch(
-            features, codes[is_used] * 1.0, weights, self.max_literals, groups
-        )
+            features, codes[is_used] * 1.0, weights, self.max_literals, groups,
+            directions_of(self),
+        )  # fmt: skip
         return search, words, groups
 
     def with_points(self, points, X, y=None, sample_weight=None):
@@ -273,6 +282,8 @@ class ScorecardClassifier(
         check_integer(len(changed), "The number of conditions", 0, MOST_CONDITIONS)
         edited = copy(self)
         search, *samples = edited._condition_search(X, y, sample_weight, reset=False)
+        signs = np.sign([*changed.values()])
+        check_signs([*changed], signs, search.directions, self._names())
         counts, values = search.counts(changed), np.array([*changed.values()], np.int64)
         scale, intercept = counts.fit_scale(values)
         if scale <= 0:
@@ -290,8 +301,9 @@ class ScorecardClassifier(
         counts = search.counts(card.conditions)
         if len(card.conditions):
             points, scale, intercept = choose_points(
-                counts, card.weights, self.max_points
-            )
+                counts, card.weights, self.max_points,
+                signs_of_weights(card.conditions, search.directions),
+            )  # fmt: skip
         self.edit_losses_ = None
         self._set_card(search, card.conditions, counts, points, scale, intercept)
 
@@ -318,8 +330,9 @@ class ScorecardClassifier(
         """Bound the loss of other cards whose weights are as small."""
         total = self.calibration_slope_ * np.abs(self.points_).sum()
         space = ConjunctionSpace(
-            self.n_features_in_, self.max_literals, False, 1.0, groups
-        )
+            self.n_features_in_, self.max_literals, False, 1.0, groups,
+            directions=search.directions,
+        )  # fmt: skip
         scores = self.calibration_slope_ * self._state.scores(words)[:, 0]
         residuals = search.sample_weight * (search.targets - expit(scores))
         # At this C the largest residual sum equals its price, as at an optimum.

@@ -143,8 +143,10 @@ class PatternCounts:
         return values, scales, intercepts
 
 
-def choose_points(counts, weights, max_points):
+def choose_points(counts, weights, max_points, signs):
     """Round weights to integers and improve them by one point at a time.
+
+    Where ``signs`` of conditions are 1 or -1, points keep them, as the weights do.
 
     Returns
     -------
@@ -162,22 +164,27 @@ def choose_points(counts, weights, max_points):
     fits = counts.fit_scales(rounded, scales, np.full(len(rounded), weights[0]), 8)
     best = min(
         (
-            _improved(counts, rounded[k], [values[k] for values in fits], max_points)
+            _improved(
+                counts, rounded[k], [values[k] for values in fits], max_points, signs
+            )
             for k in np.argsort(fits[0], kind="stable")[:N_IMPROVED]
         ),
         key=lambda card: card[1],
     )
     points, _, scale, intercept = best
+    if scale <= 0 and signs.any():  # it would turn the signs round
+        return np.zeros_like(points), 1.0, float(weights[0])
     divisor = int(np.gcd.reduce(points)) * (1 if scale > 0 else -1)
     return points // divisor, float(scale * divisor), float(intercept)
 
 
-def _improved(counts, points, fit, max_points):
+def _improved(counts, points, fit, max_points, signs):
     """Add or take a point of one condition, the best, while the objective falls."""
     steps = np.eye(len(points), dtype=np.int64)
     while True:
         tried = np.concatenate([points + steps, points - steps])
         tried = tried[(np.abs(tried).max(axis=1) <= max_points) & tried.any(axis=1)]
+        tried = tried[(tried * signs >= 0).all(axis=1)]
         if not len(tried):  # one condition of one point
             return points, *fit
         starts = [np.full(len(tried), value) for value in fit[1:]]

@@ -21,6 +21,7 @@ from operator import attrgetter
 import numpy as np
 from scipy.special import entr, expit, xlog1py
 
+from sklboolean._core.directions import signs_of_weights
 from sklboolean.rules._column_generation import ROUNDING, ColumnGeneration
 from sklboolean.rules._scorecard_points import RIDGE, PatternCounts
 
@@ -62,9 +63,15 @@ class ConditionSearch:
     max_literals : {1, 2}
     groups : ndarray of shape (n_features,), int
         Features of one group are never a pair.
+    directions : ndarray of shape (n_features,), int8
+        1 where the score must not fall when the feature becomes true, -1 where it must
+        not rise, else 0.
     """
 
-    def __init__(self, features, targets, sample_weight, max_literals, groups):
+    def __init__(
+        self, features, targets, sample_weight, max_literals, groups, directions
+    ):  # fmt: skip
+        self.directions = directions
         n_features = features.shape[1]
         self.features, self.floats = features, features.astype(np.float32)
         self.targets, self.sample_weight = targets, sample_weight
@@ -78,8 +85,13 @@ class ConditionSearch:
             first = np.triu(may_pair, 1)
             self._is_allowed = np.array([first | np.diag(is_needed), may_pair, first])
             self._price = np.where(single, price, 4 * price)
+            firsts = np.multiply.outer([1, 1, -1], directions)[:, :, None]
+            seconds = np.multiply.outer([1, -1, -1], directions)[:, None, :]
+            self._signs = np.sign(firsts + seconds)
+            self._is_allowed &= firsts * seconds >= 0
         else:
             self._is_allowed, self._price = is_needed, price
+            self._signs = directions
 
     def cover(self, condition):
         """Mark the samples that satisfy a condition."""
@@ -100,6 +112,8 @@ class ConditionSearch:
         counts = self.counts(conditions)
         start = np.zeros(1 + len(conditions)) if start is None else start
         weights, objective = counts.fit_weights(start)
+        if (signs_of_weights(conditions, self.directions) * weights[1:] < 0).any():
+            objective = np.inf  # a weight against its direction
         objective += sum(self.prices[len(condition)] for condition in conditions)
         scores = weights[0] + counts.rows @ weights[1:]
         return Card(tuple(conditions), weights, objective, scores[counts.codes])
@@ -134,7 +148,8 @@ class ConditionSearch:
         spreads *= 1 - spreads / (total or 1.0)
         sums = self.sums(self.residuals(card))
         gains = sums * (sums / (2 * (spreads + RIDGE))) - self._price
-        gains[~self._is_allowed | (spreads <= LEAST_SPREAD * total)] = -np.inf
+        is_left_out = ~self._is_allowed | (spreads <= LEAST_SPREAD * total)
+        gains[is_left_out | (self._signs * sums < 0)] = -np.inf
         n_listed = min(N_TRIED + len(card.conditions), gains.size)
         places = np.argpartition(-gains, n_listed - 1, axis=None)[:n_listed]
         places = places[np.argsort(-gains.flat[places], kind="stable")]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles.rules import sign_of_weight
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.datasets import load_breast_cancer
@@ -14,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from sklboolean import BooleanEncoder, ScorecardClassifier
 from sklboolean._core.weights import relative_weights
-from sklboolean.inspection import shapley_values
+from sklboolean.inspection import check_monotone, shapley_values
 from sklboolean.rules._scorecard_points import RIDGE, PatternCounts, choose_points
 from sklboolean.rules._scorecard_search import ConditionSearch
 
@@ -50,8 +51,9 @@ def log_losses(y, scores):
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2]))
 def test_sums_and_promising_conditions_by_definition(seed, max_literals):
     X, y, weights = random_data(seed)
-    groups = np.array([0, 0, 1, 2])
-    search = ConditionSearch(X, y * 1.0, weights, max_literals, groups)
+    groups, rng = np.array([0, 0, 1, 2]), np.random.default_rng(seed)
+    directions = rng.integers(-1, 2, 4) * rng.integers(2)
+    search = ConditionSearch(X, y * 1.0, weights, max_literals, groups, directions)
     values = np.random.default_rng(seed).normal(size=len(y))
     sums = search.sums(values)
     assert sums.size == (48 if max_literals == 2 else 4)
@@ -70,7 +72,12 @@ def test_sums_and_promising_conditions_by_definition(seed, max_literals):
         spread = curvatures @ covers - (curvatures @ covers) ** 2 / curvatures.sum()
         gain = (residuals @ covers) ** 2 / (2 * (spread + RIDGE))
         gains[condition] = gain - np.log(4) / 2 * len(condition) ** 2
-    apart = [one for one in gains if [j for j, _ in one] != [0, 1]]
+    allowed = {one: sign_of_weight(one, directions) for one in gains}
+    apart = [
+        one for one in gains
+        if [j for j, _ in one] != [0, 1] and allowed[one] is not None
+        and allowed[one] * (residuals @ satisfied(X, one)) >= 0
+    ]  # fmt: skip
     best = sorted(apart, key=lambda one: -gains[one])
     best = [one for one in best if gains[one] > 0 and one != ((0, True),)][:4]
     promising = search.promising(card)
@@ -95,7 +102,8 @@ def test_weights_and_scales_minimize_the_objective(seed):
     best = minimize(objective, np.zeros(5), options={"gtol": 1e-8})
     np.testing.assert_allclose(value, best.fun, rtol=1e-7)
 
-    points, scale, intercept = choose_points(counts, weights, 4)
+    free = np.zeros(4, dtype=np.int8)
+    points, scale, intercept = choose_points(counts, weights, 4, free)
     assert points.any()
     assert np.abs(points).max() <= 4
     assert scale > 0
@@ -115,11 +123,17 @@ def test_weights_and_scales_minimize_the_objective(seed):
             assert best_of(points + step) >= value * (1 - 1e-6)
 
 
-def least_relaxed_loss(X, y, sample_weight, max_literals, total):
+def least_relaxed_loss(X, y, sample_weight, max_literals, total, directions=None):
     """Minimize the mean loss over real weights that add up to no more than a total."""
-    conditions = all_conditions(X.shape[1], max_literals)
-    covers = np.column_stack([satisfied(X, one) for one in conditions]).astype(float)
-    columns, shares = np.hstack([covers, -covers]), sample_weight / sample_weight.sum()
+    directions = np.zeros(X.shape[1]) if directions is None else directions
+    signed = [
+        (sign, satisfied(X, one))
+        for sign in (1, -1)
+        for one in all_conditions(X.shape[1], max_literals)
+        if sign_of_weight(one, directions) in (0, sign)
+    ]
+    columns = np.column_stack([sign * cover for sign, cover in signed]).astype(float)
+    shares = sample_weight / sample_weight.sum()
 
     def relaxed(weights):  # real weights of all conditions, as positive parts
         scores = weights[0] + columns @ weights[1:]
@@ -151,16 +165,21 @@ def check_hostile_card(seed):
         sample_weight = 10.0 ** rng.uniform(-9, 9, len(y))
     most, n_points = rng.integers(1, 4), rng.integers(1, 4)
     max_literals = int(rng.integers(1, 3))
+    directions = rng.integers(-1, 2, X.shape[1]) if rng.random() < 0.5 else None
     model = ScorecardClassifier(
-        int(most), max_points=n_points, max_literals=max_literals
-    )
+        int(most), max_points=n_points, max_literals=max_literals,
+        monotonic_cst=directions,
+    )  # fmt: skip
     model.fit(X, y, sample_weight)
     sample_weight = relative_weights(sample_weight)
     scores = model.calibration_slope_ * model.decision_function(X)
     loss = np.average(log_losses(y, scores), weights=sample_weight)
     assert model.loss_ == pytest.approx(loss, rel=1e-9)
     total = model.calibration_slope_ * np.abs(model.points_).sum()
-    best = least_relaxed_loss(X, y, sample_weight, max_literals, total)
+    options = sample_weight, max_literals, total, directions
+    best = least_relaxed_loss(X, y, *options)
+    if directions is not None:
+        assert check_monotone(model, X).is_proved
     assert 0 <= model.loss_ - model.gap_ <= best * (1 + 1e-14), seed
     assert np.abs(model.points_).max(initial=0) <= n_points
 
