@@ -52,14 +52,16 @@ from sklboolean._core.validation import check_array_strict, has_fitted_names, wa
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.preprocessing._column_fitting import ColumnFitter, check_by_column
 from sklboolean.preprocessing._column_summary import ColumnSummary, add_partitions
-from sklboolean.preprocessing._column_warnings import check_features, warn_of_columns
+from sklboolean.preprocessing._column_warnings import (
+    check_features,
+    messages_of_new_values,
+    warn_of_columns,
+)
 from sklboolean.preprocessing._derived_columns import decoded, encoder_code
 from sklboolean.preprocessing._encoded_columns import (
     conditions_of_one,
-    missing_message,
     no_features_like,
     sparse_conditions,
-    unseen_message,
 )
 from sklboolean.preprocessing._frames import (
     PLAIN_VALUES,
@@ -743,16 +745,8 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         refuses = self.handle_unknown == "error"
         # Of bounds on one side all are false for the largest numbers, too.
         refuses = refuses or (fitted.is_one_sided and not propagates)
-        # First what is new, then whether it matters to this column.
-        messages = {}
-        missing = column.missing()
-        # New missing values of a category may pass: no level is what they have.
-        matters = refuses or fitted.kind != "category"
-        is_new = not (propagates or fitted.indicates_missing) and missing.any()
-        if matters and is_new:
-            messages["missing"] = missing_message(fitted, missing)
-        if unseen:
-            messages["unseen"] = unseen_message(fitted, unseen, len(missing))
+        options = {"refuses": refuses, "propagates": propagates}
+        messages = messages_of_new_values(fitted, column, unseen, **options)
         for what, message in messages.items():
             if refuses:
                 raise ValueError(message)

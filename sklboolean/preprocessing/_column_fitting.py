@@ -60,10 +60,10 @@ from sklboolean.preprocessing._thresholds import (
     check_thresholds,
     find_cuts,
     find_monotone_cuts,
-    find_regression_cuts,
     find_tree_cuts,
     number_in_each_interval,
     place_thresholds,
+    regression_cuts,
     shortest_between,
     spike_cuts,
 )
@@ -135,16 +135,17 @@ class ColumnFitter:
             check_by_column(self.special, "special", columns)
         codes = []
         for column in columns:
-            given = self.special.get(column.name) if is_by_name else self.special
+            listed = self.special.get(column.name) if is_by_name else self.special
             is_number = column.kind == "number" and column.numbers is not None
             is_number = is_number and self.kinds.get(column.name, "number") == "number"
-            if is_by_name and given is not None and not is_number | column.is_empty():
+            if is_by_name and listed is not None and not is_number | column.is_empty():
                 raise ValueError(
                     f"special holds the column {column.name!r}, whose kind is not "
                     "'number'. Take it out: levels have features of their own."
                 )
             name = column.name if is_by_name else None
-            checked = check_thresholds([] if given is None else given, name, "special")
+            listed = [] if listed is None else listed
+            checked = check_thresholds(listed, name, "special")
             codes.append(checked.tolist() if is_number else [])
         return codes
 
@@ -247,8 +248,8 @@ class ColumnFitter:
             thresholds, relations = np.array([0.5]), (">",)
             representatives = np.array([0.0, 1.0])
         else:
-            given = thresholds_given, cuts
-            thresholds = self._choose_thresholds(summary, values, *given, is_date)
+            options = thresholds_given, cuts, is_date
+            thresholds = self._choose_thresholds(summary, values, *options)
             codes = {*summary.special}
             representatives = number_in_each_interval(values, thresholds, codes)
         has_missing = self._indicates_missing(summary)
@@ -430,26 +431,6 @@ def sorted_levels(levels):
     if all(isinstance(level, int | float) for level in levels):
         return sorted(levels)
     return sorted(levels, key=str)
-
-
-def regression_cuts(columns, codes, y, weights, n_bins):
-    """Cut columns of numbers and ranks by a real target; others are None.
-
-    ``codes`` are the special codes of each column.
-    """
-    cuts = []
-    for column, of_column in zip(columns, codes, strict=True):
-        values = column.codes if column.kind == "ordered" else column.numbers
-        # Samples without a value tell nothing of where to cut.
-        known = ~column.missing() & (weights > 0)
-        for code in of_column:
-            known &= values != code
-        of_column = None
-        if values is not None and known.any():
-            known_data = values[known], y[known], weights[known]
-            of_column = find_regression_cuts(*known_data, n_bins)
-        cuts.append(of_column)
-    return cuts
 
 
 def check_target(y, n_samples, strategy):

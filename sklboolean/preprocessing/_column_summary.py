@@ -89,8 +89,8 @@ class ColumnSummary:
         by_class = None if labels is None else {}
         if values is not None:
             labels = labels and {label: has[known] for label, has in labels.items()}
-            whole, by_class = _sketches(values[known], weights[known], labels)
-            numbers = None if column.numbers is None else whole
+            of_all, by_class = _sketches(values[known], weights[known], labels)
+            numbers = None if column.numbers is None else of_all
         calendar = {}
         if column.times is not None:
             calendar = calendar_levels(column.times[weights > 0])
@@ -245,11 +245,11 @@ class ColumnSummary:
 
 def _sketches(values, weights, labels):
     """Sum up values, and those of each label that has any; None without labels."""
-    parts = [slice(None), *(labels or {}).values()]
-    whole, *of_labels = QuantileSketch.of(values, weights, parts)
+    samples = [slice(None), *(labels or {}).values()]
+    of_all, *of_labels = QuantileSketch.of(values, weights, samples)
     pairs = zip(labels or (), of_labels, strict=True)
     by_class = {label: sketch for label, sketch in pairs if len(sketch.values)}
-    return whole, None if labels is None else by_class
+    return of_all, None if labels is None else by_class
 
 
 def _rank_of_type(summary):

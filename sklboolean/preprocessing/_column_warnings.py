@@ -1,10 +1,13 @@
-"""Warnings of columns that may be mistakes, from the counts of their values."""
+"""Warnings of columns and values that may be mistakes, and what they say."""
 
 import re
 
+import numpy as np
+
+from sklboolean._core.formulas import shown
 from sklboolean._core.validation import warn_user
 from sklboolean.preprocessing._derived_columns import TagsColumn
-from sklboolean.preprocessing._encoded_columns import UnknownColumn, levels_alike
+from sklboolean.preprocessing._encoded_columns import UnknownColumn
 from sklboolean.preprocessing._thresholds import MIN_SAMPLES_LEAF
 
 NUMBER = re.compile(r"[-+]?(\d[\d.,]*|[.,]\d+)(e[-+]?\d+)?%?", re.IGNORECASE)
@@ -132,3 +135,59 @@ def _listed(names):
     others = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
     listed = ", ".join(map(repr, names[:MOST_NAMED]))
     return f"Column{'s' * (len(names) > 1)} {listed}{others}"
+
+
+def messages_of_new_values(fitted, column, unseen, *, refuses, propagates):
+    """Say what values a column has that fit did not see, if that matters to it."""
+    messages, missing = {}, column.missing()
+    # New missing values of a category may pass: no level is what they have.
+    matters = refuses or fitted.kind != "category"
+    is_new = not (propagates or fitted.indicates_missing) and missing.any()
+    if matters and is_new:
+        messages["missing"] = missing_message(fitted, missing)
+    if unseen:
+        messages["unseen"] = unseen_message(fitted, unseen, len(missing))
+    return messages
+
+
+def missing_message(fitted, missing):
+    """Say that values are missing for which there is no condition."""
+    rows = np.flatnonzero(missing)
+    return (
+        f"Column {fitted.name!r} of X is missing in sample {rows[0]}, and in "
+        f"{len(rows)} of {len(missing)} samples, but it was never missing in fit. Fit "
+        "on data in which it is missing too, or impute it, for example with "
+        "DensityImputer."
+    )
+
+
+def unseen_message(fitted, unseen, n_samples):
+    """Say that levels are new, and which known level the first one resembles."""
+    level, fitted_levels = next(iter(unseen)), [*fitted.index]
+    alike = levels_alike([*fitted_levels, level])
+    alike = [pair for pair in alike if pair[1] is level]
+    hint = f", but in blanks or case, {alike[0][0]!r}" if alike else ""
+    others = f" and {len(unseen) - 1} more levels" if len(unseen) > 1 else ""
+    return (
+        f"Column {fitted.name!r} of X holds {shown(level)}{others} in "
+        f"{sum(unseen.values())} of {n_samples} samples, which is not among its levels "
+        f"in fit{hint}. Add such samples to the training data, correct them, or set "
+        "handle_unknown."
+    )
+
+
+def levels_alike(levels):
+    """List the pairs of texts that differ only in blanks or in case."""
+    # The first level of each plain text, and all that are like it.
+    first, pairs = {}, []
+    for level in levels:
+        if isinstance(level, str):
+            other = first.setdefault(plain_text(level), level)
+            if other is not level:
+                pairs.append((other, level))
+    return pairs
+
+
+def plain_text(level):
+    """Write a text without superfluous blanks and without case."""
+    return " ".join(level.split()).casefold()

@@ -593,53 +593,10 @@ def count_unseen(known, column, is_unseen):
     return unseen
 
 
-def missing_message(fitted, missing):
-    """Say that values are missing for which there is no condition."""
-    rows = np.flatnonzero(missing)
-    return (
-        f"Column {fitted.name!r} of X is missing in sample {rows[0]}, and in "
-        f"{len(rows)} of {len(missing)} samples, but it was never missing in fit. Fit "
-        "on data in which it is missing too, or impute it, for example with "
-        "DensityImputer."
-    )
-
-
-def unseen_message(fitted, unseen, n_samples):
-    """Say that levels are new, and which known level the first one resembles."""
-    level, fitted_levels = next(iter(unseen)), [*fitted.index]
-    alike = levels_alike([*fitted_levels, level])
-    alike = [pair for pair in alike if pair[1] is level]
-    hint = f", but in blanks or case, {alike[0][0]!r}" if alike else ""
-    others = f" and {len(unseen) - 1} more levels" if len(unseen) > 1 else ""
-    return (
-        f"Column {fitted.name!r} of X holds {shown(level)}{others} in "
-        f"{sum(unseen.values())} of {n_samples} samples, which is not among its levels "
-        f"in fit{hint}. Add such samples to the training data, correct them, or set "
-        "handle_unknown."
-    )
-
-
 def level_text(level):
     """Write a level, numbers without a superfluous point, as valid Unicode."""
     text = number_text(level) if isinstance(level, float) else str(level)
     return text.encode(errors="backslashreplace").decode()
-
-
-def levels_alike(levels):
-    """List the pairs of texts that differ only in blanks or in case."""
-    # The first level of each plain text, and all that are like it.
-    first, pairs = {}, []
-    for level in levels:
-        if isinstance(level, str):
-            other = first.setdefault(plain_text(level), level)
-            if other is not level:
-                pairs.append((other, level))
-    return pairs
-
-
-def plain_text(level):
-    """Write a text without superfluous blanks and without case."""
-    return " ".join(level.split()).casefold()
 
 
 def level_names(levels):

@@ -41,7 +41,7 @@ from sklboolean._core.validation import (
     named_columns,
     readable_errors,
 )
-from sklboolean.preprocessing._times import DAY, read_objects, read_times
+from sklboolean.preprocessing._times import DAY, read_objects, read_times, spans_of
 
 NO_TIME = (
     "which is a time of day, a period, an interval, a category of dates, or a date "
@@ -394,7 +394,7 @@ def _read_arrow(name, chunked):
 
     if types.is_temporal(chunked.type):
         is_interval = types.is_interval(chunked.type)
-        values = _spans_of(chunked) if is_interval else chunked.to_numpy()
+        values = spans_of(chunked) if is_interval else chunked.to_numpy()
         if values.dtype.kind not in "mM":
             raise ValueError(f"Column {name!r} of X holds {chunked.type}, {NO_TIME}")
         is_zoned = getattr(chunked.type, "tz", None) is not None
@@ -421,15 +421,6 @@ def _read_arrow(name, chunked):
     if is_declared:
         return _declared_column(name, codes, levels, chunked.type.ordered)
     return _level_column(name, codes, levels)
-
-
-def _spans_of(intervals):
-    """Read intervals as durations, unless they hold months, which have no length."""
-    values = intervals.to_pylist()
-    if any(value and value.months for value in values):
-        return np.empty(len(values), dtype=object)
-    spans = [v and timedelta(v.days, 0, v.nanoseconds / 1000) for v in values]
-    return np.array(spans, dtype="m8[us]")
 
 
 def _read_array(name, values):

@@ -39,8 +39,13 @@ class QuantileSketch:
     n_rounds: int = 0
 
     @classmethod
-    def of(cls, numbers, weights, parts=(slice(None),)):
-        """Sum up the weights, above 0, of distinct numbers in each part of a batch.
+    def of(cls, numbers, weights, samples=(slice(None),)):
+        """Sum up the weights, above 0, of distinct numbers of some of the samples.
+
+        Parameters
+        ----------
+        numbers, weights : ndarray of shape (n_samples,)
+        samples : sequence of slice or ndarray of bool
 
         Returns
         -------
@@ -49,8 +54,8 @@ class QuantileSketch:
         # All are sorted once.
         values, index = np.unique(numbers, return_inverse=True)
         sketches = []
-        for part in parts:
-            counts = np.bincount(index[part], weights[part], minlength=len(values))
+        for chosen in samples:
+            counts = np.bincount(index[chosen], weights[chosen], minlength=len(values))
             has_any = counts > 0
             sketches.append(cls(values[has_any], counts[has_any]))
         return sketches

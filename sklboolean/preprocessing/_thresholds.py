@@ -103,6 +103,26 @@ def find_regression_cuts(values, y, weights, n_leaves):
     return cuts[_fit_tree(DecisionTreeRegressor, *samples, **options) - 1]
 
 
+def regression_cuts(columns, codes, y, weights, n_bins):
+    """Cut columns of numbers and ranks by a real target; others are None.
+
+    ``codes`` are the special codes of each column.
+    """
+    cuts = []
+    for column, of_column in zip(columns, codes, strict=True):
+        values = column.codes if column.kind == "ordered" else column.numbers
+        # Samples without a value tell nothing of where to cut.
+        known = ~column.missing() & (weights > 0)
+        for code in of_column:
+            known &= values != code
+        of_column = None
+        if values is not None and known.any():
+            known_data = values[known], y[known], weights[known]
+            of_column = find_regression_cuts(*known_data, n_bins)
+        cuts.append(of_column)
+    return cuts
+
+
 def _fit_tree(tree_class, intervals, y, weights, **options):
     """Fit a tree to the numbers of intervals, and find the cuts between them."""
     fitted = tree_class(random_state=0, **options)

@@ -65,6 +65,15 @@ def read_times(values):
     return numbers, floors
 
 
+def spans_of(intervals):
+    """Read intervals as durations, unless they hold months, which have no length."""
+    values = intervals.to_pylist()
+    if any(value and value.months for value in values):
+        return np.empty(len(values), dtype=object)
+    spans = [v and timedelta(v.days, 0, v.nanoseconds / 1000) for v in values]
+    return np.array(spans, dtype="m8[us]")
+
+
 def read_objects(times):
     """Read dates or durations of Python, pandas or numpy: see `read_times`.
 
