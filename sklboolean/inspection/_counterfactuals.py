@@ -406,17 +406,16 @@ class _Search:
                     f"them; got {target!r}."
                 )
             return [[(float(target[0]), float(target[1]))]] * n_samples
+        if self.is_formula:
+            predictions = self.columns.formula.predict(samples.bits).tolist()
+        else:
+            predictions = self.predict(samples.X).tolist()
+        if unknown := set(predictions) - set(classes):
+            raise ValueError(
+                f"The model predicts {[*unknown]}, which are not among its classes_ "
+                f"{classes}. Fit it to labels that it returns as they are."
+            )
         if target is None:
-            predictions = (
-                self.columns.formula.predict(samples.bits)
-                if self.is_formula
-                else self.predict(samples.X)
-            ).tolist()
-            if unknown := set(predictions) - set(classes):
-                raise ValueError(
-                    f"The model predicts {sorted(unknown)}, which are not among its "
-                    f"classes_ {classes}. Fit it to labels that it returns as they are."
-                )
             return [[c for c in classes if c != label] for label in predictions]
         if target not in classes:
             raise ValueError(f"target must be one of {classes}; got {target!r}.")
