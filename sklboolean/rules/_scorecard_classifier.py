@@ -1,5 +1,6 @@
 """ScorecardClassifier: integer points for a few conditions."""
 
+from collections.abc import Mapping
 from copy import copy
 
 import numpy as np
@@ -268,6 +269,8 @@ class ScorecardClassifier(
         """
         check_is_fitted(self)
         y, sample_weight = targets_of(self, X, y, sample_weight)
+        if not isinstance(points, Mapping):
+            raise ValueError(f"points must be a dict of conditions; got {points!r}.")
         changed = dict(zip(self.conditions_, self.points_.tolist(), strict=True))
         for given, value in points.items():
             condition = self._named_term(given, self.conditions_)

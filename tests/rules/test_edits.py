@@ -177,6 +177,7 @@ def test_points_of_nothing_leave_the_frequency():
         (CARD.with_points, {-1: 1}, "-1 is neither"),
         (CARD.with_points, {0: 1001}, r"points\[0\] == 1001, must be <= 1000"),
         (CARD.with_points, {"True": 1}, "conjunction of 0, but max_literals=2"),
+        (CARD.with_points, [3], r"points must be a dict of conditions; got \[3\]"),
         (CARD.with_points, {0: 90}, "second class, 1, less often"),
     ],
 )
