@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 __all__ = [
+    "class_labels",
     "linear_labels",
     "load_density_sets",
     "load_newsgroups",
@@ -62,6 +63,13 @@ def linear_labels(X, noise, seed):
     scores = X @ rng.standard_normal(X.shape[1])
     y = scores >= np.median(scores)
     return (y ^ (rng.random(len(y)) < noise)).astype(np.int64)
+
+
+def class_labels(X, n_classes, seed):
+    """Label rows by the largest of hidden linear scores with Gumbel noise."""
+    rng = np.random.default_rng(seed)
+    scores = X @ rng.standard_normal((X.shape[1], n_classes))
+    return (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
 
 
 def load_part(folder, name, part):

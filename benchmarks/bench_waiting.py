@@ -13,6 +13,8 @@ test samples at once, "one sample" for a single one, as a service asks.
   columns they are words of texts, CSR. Labels are those of a hidden linear model, a
   tenth of them wrong. A fit of more than 40 seconds is ended. Where the processor
   has AVX-512, ours are fitted on AVX2 as well, which more machines have.
+* Several classes: seconds and memory of a fit, and how many times those of LightGBM the
+  seconds are. Labels are the largest of hidden linear scores with noise.
 * Growth: the same of 1000 to 1,000,000 samples of 30 features, for every estimator, and
   the exponent of the samples from size to size: 1 is a time in proportion to them.
   After a fit of more than 40 seconds no larger one is begun. ``--picture`` draws them,
@@ -44,7 +46,13 @@ from _timing import (
     print_table,
     timed,
 )
-from _workloads import linear_labels, load_part, random_rows, zipf_rows
+from _workloads import (
+    class_labels,
+    linear_labels,
+    load_part,
+    random_rows,
+    zipf_rows,
+)
 from sklboolean._core._cpu import cpu_path
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -59,6 +67,10 @@ N_SINGLE = 200  # predictions of one sample
 SIZES = [
     (1_000, 100), (10_000, 100), (100_000, 100), (10_000, 1_000), (1_000, 30),
     (1_000_000, 30), (3_000, 5_635),
+]  # fmt: skip
+CLASSES = [
+    (1_000, 240, 3), (5_000, 60, 10), (5_000, 99, 19), (15_000, 68, 18),
+    (3_000, 60, 30), (5_000, 60, 100),
 ]  # fmt: skip
 WIDE, N_WORDS = 5_000, 107  # from so many columns on they are words; words of a sample
 PATIENCE = 40  # seconds for a fit
@@ -141,7 +153,7 @@ def estimators():
     return found
 
 
-def one_fit(name, n_samples, n_features):
+def one_fit(name, n_samples, n_features, n_classes=2):
     """Fit a model to made-up data; print the CPU seconds and the MiB that it added."""
     if n_features < WIDE:
         X = random_rows(n_samples, n_features, 0.2, seed=0)
@@ -150,6 +162,8 @@ def one_fit(name, n_samples, n_features):
         if name in ("HistGradientBoosting", "CatBoost"):  # for these, dense
             X = X.toarray()
     y = linear_labels(X, 0.1, seed=1)
+    if n_classes > 2:
+        y = class_labels(X, n_classes, seed=1)
     found = models()
     model = found[name] if name in found else estimators()[name]
     warnings.simplefilter("ignore")
@@ -261,6 +275,24 @@ def by_size(sizes, names, keep, path, title):
     print_table(title, ["model", *(f"{n} x {m}" for n, m in sizes)], rows)
 
 
+def by_classes(sizes, names, keep):
+    """Print seconds and memory of a fit to several classes, as ratios to LightGBM."""
+    found = {}
+    for name in names:
+        fits = [partial(fit_alone, name, size, cpu_path()) for size in sizes]
+        files = [f"{name} {size} {cpu_path()}" for size in sizes]
+        found[name] = list(map(partial(kept, keep), files, fits))
+    rows, peers = [], found.get("LightGBM", [None] * len(sizes))
+    for name, figures in found.items():
+        cells = list(map(as_cell, figures))
+        for k, (ours, peer) in enumerate(zip(figures, peers, strict=True)):
+            if ours and peer:
+                cells[k] += f", {ours[0] / peer[0]:.1f}"
+        rows.append([name, *cells])
+    titles = [f"{n} x {m}, {k} classes" for n, m, k in sizes]
+    print_table("Several classes", ["model", *titles], rows)
+
+
 def by_size_and_path(sizes, names, keep):
     """Print the table of all models, and with AVX-512 that of ours on AVX2."""
     title = "Seconds and memory of a fit: samples x features"
@@ -298,7 +330,7 @@ def one_sample(n_samples):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--one", nargs="+", help=argparse.SUPPRESS)
     parser.add_argument("--quick", action="store_true", help="seconds, small sizes")
     parser.add_argument(
         "--data", default=os.environ.get("SKLBOOLEAN_DATA"),
@@ -308,8 +340,8 @@ def main(arguments=None):
     parser.add_argument("--picture", help="file to draw the growth of times into")
     options = parser.parse_args(arguments)
     if options.one:
-        name, n_samples, n_features = options.one
-        return one_fit(name, int(n_samples), int(n_features))
+        name, *size = options.one
+        return one_fit(name, *map(int, size))
     print_header("What a user waits")
     for table, (X, X_test, y, y_test) in tables(
         options.data, 100 if options.quick else 4000
@@ -328,11 +360,16 @@ def main(arguments=None):
             ["AveragedPerceptron", "LogisticRegression"],
         )
         by_size_and_path(sizes, names, options.keep)
+        by_classes([(120, 20, 3)], names, options.keep)
         growth([(100, 30), (300, 30)], names, options.keep, cpu_path(), options.picture)
         one_sample(40)
     else:
         names = [name for name in models() if name != "SVC"]
         by_size_and_path(SIZES, names, options.keep)
+        peers = ["LightGBM", "HistGradientBoosting", "LogisticRegression"]
+        several = ["ConjunctionLogisticRegression", "BoostByMajority", *peers]
+        several = [name for name in several if name in names]
+        by_classes(CLASSES, several, options.keep)
         names = list({**estimators(), **models()})
         growth(GROWTH, names, options.keep, cpu_path(), options.picture)
         one_sample(None)

@@ -39,9 +39,9 @@ MIN_ADDED = 64
 N_PASSES, MAX_ROUNDS = 3, 8
 MAX_STEPS = 100
 # Outputs of softmax up to which a step minimizes one model over all of them, by the
-# curvatures of pairs. So it does with more while few coefficients are active. Else each
-# output has its own model: the pairs are many, and a matrix of all would be large.
-MOST_PAIRED, MOST_COUPLED, MOST_ACTIVE = 8, 32, 1000
+# curvatures of pairs. So it does with more while few coefficients are active, and for
+# few samples times squared outputs. Else each output has its own model.
+MOST_PAIRED, MOST_COUPLED, MOST_ACTIVE, MOST_VALUES = 8, 32, 1000, 2**23
 # With more outputs than are always paired, the next steps have the same active
 # coefficients until these violate their prices by this share of what all did.
 CLOSER = 0.3
@@ -311,8 +311,9 @@ class L1Problem:
 
     def _models(self, active):
         """Split active coefficients into those with a quadratic model in common."""
-        most = MOST_COUPLED if active.shape[1] <= MOST_ACTIVE else MOST_PAIRED
-        if len(self.targets) <= most:
+        n_outputs, size = len(self.targets), len(self.targets) * self.targets.size
+        is_small = active.shape[1] <= MOST_ACTIVE and size <= MOST_VALUES
+        if n_outputs <= (MOST_COUPLED if is_small else MOST_PAIRED):
             return [(-1, active)]
         return [(k, active[:, active[0] == k]) for k in set(active[0])]
 
