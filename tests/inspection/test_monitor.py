@@ -52,8 +52,8 @@ def customers(n_samples=150, seed=0):
 
 X, Y = customers()
 MODELS = [
-    RuleClassifier("labels", literal_cost=1, random_state=0),
-    OptimalRuleSet(time_limit=2),
+    RuleClassifier("labels", max_literals=2, penalty=1, literal_cost=1, cv=2),
+    OptimalRuleSet(max_literals=2, time_limit=1),
     ConjunctionLogisticRegression(C=1.0),
     ConjunctionRegressor(C=1.0),
     ScorecardClassifier(4),
