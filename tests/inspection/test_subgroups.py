@@ -19,7 +19,7 @@ from sklboolean._core._table import TARGETS
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 
 from sklboolean import BooleanEncoder
-from sklboolean._core.bits import pack_dense
+from sklboolean._core.bits import PackedBits, pack_dense
 from sklboolean._core.conjunction_search import ConjunctionSearch, search_conjunctions
 from sklboolean._core.search_task import SearchTask
 from sklboolean.inspection import SubgroupsDisplay, find_subgroups, model_errors
@@ -308,7 +308,8 @@ def test_bits_may_be_sparse_and_numbers_are_encoded():
     X = rng.random((200, 6)) < 0.5
     target = X[:, 0] + rng.normal(size=200)
     dense = find_subgroups(X, target, **QUICK)
-    for same in (sparse.csr_array(X), X.astype(int), X.astype(int).tolist()):
+    packed = PackedBits(pack_dense(X), 6)
+    for same in (sparse.csr_array(X), X.astype(int), X.astype(int).tolist(), packed):
         assert find_subgroups(same, target, **QUICK).to_text() == dense.to_text()
     assert dense.encoder is None
     assert 'f."x0"' in dense.to_sql()
