@@ -137,8 +137,8 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         time, as in joblib. Stumps on fewer than 2**26 entries of X are boosted one
         after the other: threads would wait for each other.
     verbose : int, default=0
-        1 prints a line for every tenth round, 2 for every round. Of several games, one
-        line for each game.
+        1 prints a line for every tenth round, 2 for every round. With several games,
+        one line for each game.
 
     Attributes
     ----------

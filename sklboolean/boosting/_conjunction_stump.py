@@ -308,7 +308,7 @@ class ConjunctionStump(BooleanStump):
     Notes
     -----
     Weights are added and compared exactly. So a sample of weight 3 equals three
-    samples, and the order of the samples does not matter. Of equals the shortest
+    samples, and the order of the samples does not matter. Among equals the shortest
     conjunction wins, then the one that is found first.
 
     References

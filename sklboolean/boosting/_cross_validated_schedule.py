@@ -117,7 +117,7 @@ class CrossValidatedSchedule(BoostingSchedule):
         Parameters
         ----------
         learners : list of StumpWeakLearner, or of one ClassifierWeakLearner
-            Of all samples. One that follows is taken when it is clearly better than
+            Over all samples. One that follows is chosen when it is clearly better than
             those before it.
         schedule : Schedule
             With a number of rounds. The candidates replace its gamma and holdout.

@@ -451,7 +451,7 @@ def count_stump_votes(tests, table, n_classes):
 class BooleanStump(ExportMixin, TableScoreMixin, ClassifierMixin, VersionedEstimator):
     """Classify by the best single Boolean feature under sample weights.
 
-    The weak learner for boosting over Boolean features. Of all features, their
+    The weak learner for boosting over Boolean features. Among all features, their
     negations and the constants it takes the one that classifies the most weight
     correctly. With more than two classes each side of a feature predicts its heaviest
     class.
@@ -491,7 +491,7 @@ class BooleanStump(ExportMixin, TableScoreMixin, ClassifierMixin, VersionedEstim
     Weights are added and compared exactly: sums of float64 are taken as integers of as
     many bits as necessary. So a sample of weight 3 equals three samples, a sample of
     weight 0 has no effect, and the order of the samples does not matter, to the last
-    bit. Of stumps that are equally good a constant wins, then the lowest feature; of
+    bit. Among stumps that are equally good a constant wins, then the lowest feature; of
     classes the first.
 
     The best stump under weights w has, in boosting by majority, the largest edge gamma

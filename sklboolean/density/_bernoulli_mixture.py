@@ -158,7 +158,7 @@ class BernoulliMixture(
         Maximum number of steps of EM, counted again after each doubling. EM has
         converged when a step gains less than 0.001 nats per sample.
     feature_groups : array-like of shape (n_features,) or None, default=None
-        A label for each column. Of the columns with one label exactly one is true, in
+        A label for each column. Exactly one of the columns with one label is true, in
         training data, likelihoods, samples and completions: they are the values of one
         attribute. A label that occurs once is a column of its own.
     binarize : float or None, default=0.0

@@ -97,7 +97,7 @@ default="lbfgs"
         Maximum number of iterations of the ascent that is kept. It ends earlier when
         ten iterations gain less than 1e-5 nats per sample.
     feature_groups : array-like of shape (n_features,) or None, default=None
-        A label for each column. Of the columns with one label exactly one is true, in
+        A label for each column. Exactly one of the columns with one label is true, in
         training data, likelihoods, samples and completions: they are the values of one
         attribute. A label that occurs once is a column of its own.
     binarize : float or None, default=0.0

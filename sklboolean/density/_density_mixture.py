@@ -194,7 +194,7 @@ class DensityMixture(
         Maximum number of rounds of EM. In each round all components are fitted. EM ends
         earlier when a round gains less than 0.005 nats per sample.
     feature_groups : array-like of shape (n_features,) or None, default=None
-        A label for each column. Of the columns with one label exactly one is true, in
+        A label for each column. Exactly one of the columns with one label is true, in
         training data, likelihoods, samples and completions: they are the values of one
         attribute. A label that occurs once is a column of its own. It is
         passed on to `estimator`.

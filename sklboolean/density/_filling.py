@@ -42,7 +42,7 @@ def fill_missing(X, columns, missing, values, fitted):
     Returns
     -------
     filled : object
-        Of the type of X; an ndarray for arrays and lists, and if the fit saw such.
+        It has the type of X; an ndarray for arrays and lists, and if the fit saw such.
 
     Raises
     ------

@@ -256,7 +256,7 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, VersionedEstimator)
             In nats: minus the logarithm of the probability of the interval or level,
             given all other known values of the sample, which is as exact as
             ``score_samples``. NaN where the value is missing. The features of a group
-            share the surprise of their value. Of a data frame of pandas or polars with
+            share the surprise of their value. For a data frame of pandas or polars with
             its columns, else dtype float64.
 
         Raises

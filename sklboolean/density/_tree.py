@@ -454,7 +454,7 @@ class ChowLiuTree(BinaryDensityMixin, VersionedEstimator):
         of the samples, as a number of samples. No bit gets probability 0. Raise it for
         small training sets.
     feature_groups : array-like of shape (n_features,) or None, default=None
-        A label for each column. Of the columns with one label exactly one is true, in
+        A label for each column. Exactly one of the columns with one label is true, in
         training data, likelihoods, samples and completions: they are the values of one
         attribute. A label that occurs once is a column of its own.
     binarize : float or None, default=0.0

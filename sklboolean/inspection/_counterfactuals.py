@@ -184,7 +184,7 @@ def counterfactuals(
     X : {data frame of pandas, array-like} of shape (n_samples, n_features)
         Samples, as for ``predict``.
     target : class label, pair of numbers, or None, default=None
-        The prediction to reach. None: any other class. Of a regressor (low, high),
+        The prediction to reach. None: any other class. For a regressor (low, high),
         between which the prediction shall lie; either may be infinite. A sample that
         has it already is its own answer, at cost 0.
     encoder : fitted BooleanEncoder, ColumnTransformer, or None, default=None

@@ -135,7 +135,7 @@ def distill(
     Parameters
     ----------
     model : fitted classifier with ``predict_proba``, or regressor
-        Of any package.
+        It may come from any package.
     X : {data frame, array-like, sparse matrix} of shape (n_samples, n_features)
         Samples as the model takes them. They need no labels, so more of them than
         there were in training are welcome.

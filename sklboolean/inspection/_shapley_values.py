@@ -102,7 +102,7 @@ class ShapleyValues:
         Returns
         -------
         frame : pandas.DataFrame
-            Of several outputs, the names of the columns are pairs of an output and a
+            With several outputs, the names of the columns are pairs of an output and a
             column.
 
         Raises

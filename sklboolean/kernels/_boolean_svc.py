@@ -228,8 +228,8 @@ class BooleanSVC(
     kernel_ : kernel object
         The kernel in use.
     support_ : ndarray of shape (n_support,), dtype int64
-        Numbers of the support samples. Of equal samples with one label, the first
-        stands for all.
+        Numbers of the support samples. Among equal samples with one label,
+        the first stands for all.
     support_words_ : ndarray of shape (n_support, ceil(n_features / 64)), dtype uint64
         The support samples, packed, after training on dense data; otherwise None.
     support_rows_ : csr_array of shape (n_support, n_features), dtype bool

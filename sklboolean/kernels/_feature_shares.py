@@ -2,7 +2,7 @@
 
 A kernel that weighs conjunctions by length makes the score
 ``f(x) = sum of c_i K(v_i, x) = sum of w_T over the conjunctions T that x satisfies``.
-Each conjunction is shared equally among its features. Of the conjunctions that two
+Each conjunction is shared equally among its features. Among the conjunctions that two
 samples with s common literals share, feature j of these literals gets
 ``(K(s) - K(0)) / s``, so no conjunction is ever listed.
 """

@@ -176,8 +176,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         condition holds.
     thresholds_ : list of ndarray
         Thresholds of each column, ascending, float64, or integers where some are beyond
-        2**53. Of an ordered category places in ``categories_``, of dates datetime64, of
-        durations and days since a ``reference`` days. Empty for other kinds.
+        2**53. For an ordered category places in ``categories_``, for dates
+        datetime64, for durations and days since a ``reference`` days. Empty for other
+        kinds.
     categories_ : list of tuple
         Levels and tags of each column that have a feature of their own; of an ordered
         category all levels in their order. Empty for other kinds.
@@ -188,7 +189,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
     quantile_error_ : ndarray of shape (`n_features_in_`,)
         After ``partial_fit`` and ``fit_partitions``, the largest share of the samples
         by which the share at most a threshold may be wrong, for each column: 0 where it
-        is exact. Of n samples it is at most ``(1 + log2(n / 8192)) / 8192``, 0.0018
+        is exact. For n samples it is at most ``(1 + log2(n / 8192)) / 8192``, 0.0018
         for a hundred million.
     n_features_in_ : int
         Number of columns.
@@ -219,10 +220,10 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
     sums do not depend on the order of batches.
 
     With ``strategy="monotone"`` the intervals of a column are at most ``n_bins``, each
-    of five samples or more. Of all such intervals with shares that only rise, or only
-    fall, they have the largest leave-one-out likelihood: each label is predicted by the
+    of five samples or more. Among all such intervals with shares that only rise, or
+    only fall, they have the largest leave-one-out likelihood: each label is predicted by the
     share among the other samples of its interval. So a column that says little gets few
-    thresholds. Of columns with more than 64 distinct values, 63 quantiles are tried.
+    thresholds. For columns with more than 64 distinct values, 63 quantiles are tried.
 
     ``min_frequency``, ``max_categories`` and ``handle_unknown`` mean what they mean in
     scikit-learn's ``OneHotEncoder``, except that as many levels as ``max_categories``

@@ -43,7 +43,7 @@ class ConjunctionLogisticRegression(
     ----------
     C : float, array-like of float or "auto", default="auto"
         Weight of the loss, as in scikit-learn: smaller values give fewer conjunctions.
-        Of several values the one with the least held-out log-loss is chosen. "auto":
+        The one of several values with the least held-out log-loss is chosen. "auto":
         of .03, .1, .3, 1, 3, 10, 30 and 100.
     cv : int, splitter, iterable of (train, test) or None, default=None
         Number of folds of the cross-validation that chooses C, or the splits. None: 5

@@ -35,7 +35,7 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
     Parameters
     ----------
     C : float, array-like of float or "auto", default="auto"
-        Weight of the loss: smaller values give fewer conjunctions. Of several values
+        Weight of the loss: smaller values give fewer conjunctions. From several values
         the one with the least held-out squared error is chosen. "auto": of .03, .1, .3,
         1, 3, 10 and 30, divided by the standard deviation of y.
     cv : int, splitter, iterable of (train, test) or None, default=None

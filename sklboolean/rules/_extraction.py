@@ -228,7 +228,7 @@ def _best_dnf(dual, samples, positive, labels, binarize, params):
 def _ensemble_rules(dual, samples, positive, params):
     """Find the rules of an ensemble, its intercept and its fidelity.
 
-    Of the conjunctions with the largest contribution it takes the first ones, as many
+    It takes the conjunctions with the largest contribution, as many
     as predict the labels best.
     """
     longest = min(max(1, dual.length_weights.longest), params.max_literals)

@@ -32,8 +32,8 @@ class OptimalRuleSet(FirstRuleMixin, VersionedEstimator):
     A set of rules describes a class: a sample belongs to it if any of the rules holds.
     It costs the weight of the samples of the class that no rule covers, plus for each
     rule the weight of the other samples that the rule covers, plus ``rule_cost`` for
-    each rule and ``literal_cost`` for each literal. Of two classes the second one,
-    ``classes_[1]``, is described. Of more each class is described against the rest.
+    each rule and ``literal_cost`` for each literal. With two classes, the second,
+    ``classes_[1]``, is described; with more, each class against the rest.
 
     The search ends with the set of the smallest cost, or when ``time_limit`` is over
     with the best set so far. `bound_` is a proven bound on the cost of every set, and

@@ -127,7 +127,7 @@ class RuleClassifier(
     cv : int, splitter or iterable of splits, default=5
         How samples are held out to choose parameters, as in scikit-learn: the number of
         parts of the training set of which one is held out at a time, at least 2, or
-        splits into those that are seen and those that are held out. Of many samples
+        splits into those that are seen and those that are held out. With many samples
         fewer parts are held out. Nothing is held out when the sample weights add
         up to less than 100: then the model is trusted, and the parameters are those
         with the fewest errors in training, where a literal counts as one error.

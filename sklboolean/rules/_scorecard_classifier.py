@@ -118,8 +118,8 @@ class ScorecardClassifier(
 
     Notes
     -----
-    Of features that are equal, or each other's negations, such as ``age <= 44.5`` and
-    ``age > 44.5``, the first one is used.
+    Among features that are equal, or each other's negations, such as ``age <= 44.5``
+    and ``age > 44.5``, the first one is used.
 
     Conditions are added one at a time: of all features and pairs the one that lowers
     the log-loss most, with a ridge penalty of half the squared weights and a price of
