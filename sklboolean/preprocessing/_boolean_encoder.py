@@ -221,9 +221,10 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
 
     With ``strategy="monotone"`` the intervals of a column are at most ``n_bins``, each
     of five samples or more. Among all such intervals with shares that only rise, or
-    only fall, they have the largest leave-one-out likelihood: each label is
-    predicted by the share among the other samples of its interval. So a column that
-    says little gets few thresholds. For columns with more than 64 distinct values, 63 quantiles are tried.
+    only fall, they have the largest leave-one-out likelihood: each label is predicted
+    by the share among the other samples of its interval. So a column that
+    says little gets few thresholds. For columns with more than 64 distinct values, 63
+    quantiles are tried.
 
     ``min_frequency``, ``max_categories`` and ``handle_unknown`` mean what they mean in
     scikit-learn's ``OneHotEncoder``, except that as many levels as ``max_categories``
