@@ -20,11 +20,10 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_regressor
-from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.bits import PackedBits, as_words, pack_dense
 from sklboolean._core.deprecation import NEXT
-from sklboolean._core.parallel import in_turn
+from sklboolean._core.parallel import in_jobs
 from sklboolean._core.partitions import (
     TableSchema,
     in_partitions,
@@ -162,9 +161,8 @@ def run_on_workers(function, estimator, sources):
 
         task = dask.delayed(partial(_call, function, estimator))
         return compute(*(task(*each) for each in enumerate(sources)))
-    run = Parallel(n_jobs=getattr(estimator, "n_jobs", None), return_as=in_turn())
-    task = delayed(partial(_call, function, estimator))
-    return run(task(*each) for each in enumerate(sources))
+    n_jobs = getattr(estimator, "n_jobs", None)
+    return in_jobs(partial(_call, function, estimator), enumerate(sources), n_jobs)
 
 
 def compute(*tasks):

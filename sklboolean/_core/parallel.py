@@ -18,6 +18,7 @@ from threading import Thread, local
 from joblib import effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
+from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.parameters import check_n_jobs
 
@@ -130,10 +131,18 @@ def interruptible(function, *arguments, **options):
     return result_of(future)
 
 
-def in_turn():
-    """Say how ``Parallel`` returns results: in turn, where its backend can."""
+def in_jobs(function, arguments, n_jobs=None, *, require=None):
+    """Yield the same as `in_threads` from tasks of joblib's backend.
+
+    ``require="sharedmem"`` keeps them in this process.
+    """
+    if require == "sharedmem":
+        return in_threads(function, arguments, n_jobs)
+    # In turn, where the backend can.
     backend, _ = get_active_backend()
-    return "generator" if backend.supports_return_generator else "list"
+    return_as = "generator" if backend.supports_return_generator else "list"
+    run = Parallel(n_jobs=n_jobs, return_as=return_as)
+    return run(delayed(function)(*each) for each in arguments)
 
 
 def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):

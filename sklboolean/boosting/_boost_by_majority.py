@@ -15,7 +15,6 @@ from functools import partial
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
@@ -25,7 +24,7 @@ from sklboolean._core.labels import encode_classes
 from sklboolean._core.memory import MemoryCost
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.packed_partitions import PackedPartitionsMixin
-from sklboolean._core.parallel import in_turn
+from sklboolean._core.parallel import in_jobs
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.validation import (
@@ -430,15 +429,9 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
 
     def _play_games(self, data, schedule, rng, progress):
         """Play a game for each of ``_games``, several at the same time."""
-        seeds = [draw_seed(rng) for _ in self._games]
-        boosters = Parallel(
-            n_jobs=self.n_jobs if data.learner.fills_threads else 1,
-            require=data.learner.require,
-            return_as=in_turn(),
-        )(
-            delayed(self._fit_game)(data, game, schedule, seed)
-            for game, seed in zip(self._games, seeds, strict=True)
-        )
+        tasks = [(data, game, schedule, draw_seed(rng)) for game in self._games]
+        n_jobs = self.n_jobs if data.learner.fills_threads else 1
+        boosters = in_jobs(self._fit_game, tasks, n_jobs, require=data.learner.require)
         self.estimators_ = []
         progress.count("game", len(self._games))
         for booster in boosters:

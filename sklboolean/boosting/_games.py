@@ -14,10 +14,10 @@ from numbers import Integral
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
-from sklearn.utils.parallel import Parallel, delayed
 
 from sklboolean._core.calibration import fit_slope
 from sklboolean._core.labels import margins_of_labels
+from sklboolean._core.parallel import in_jobs
 from sklboolean.boosting._boosting import Validation, boost
 from sklboolean.boosting._votes import MajorityVotes, class_scores, samples_of_game
 from sklboolean.boosting._weak_learners import WeakLearner, take_samples
@@ -178,10 +178,13 @@ def held_out_margins(weak_learner, games, schedules, splits, seed, n_jobs=None):
     """
     codes, n_classes = weak_learner.codes, weak_learner.n_classes
     n_jobs = n_jobs if weak_learner.fills_threads else 1
-    margins_by_fold = Parallel(n_jobs=n_jobs, require=weak_learner.require)(
-        delayed(margins_of_fold)(weak_learner, games, schedule, train, test, seed)
+    tasks = (
+        (weak_learner, games, schedule, train, test, seed)
         for schedule in schedules
         for train, test in splits
+    )
+    margins_by_fold = in_jobs(
+        margins_of_fold, tasks, n_jobs, require=weak_learner.require
     )
     shape = (len(codes),) if n_classes == 2 else (len(codes), n_classes)
     margins = np.full((len(schedules), *shape), np.nan)

@@ -45,7 +45,7 @@ from sklboolean.boosting._stump import (
     quantize_weights,
 )
 
-LEAST_FOR_THREADS = 2**26  # bits: a pass over them takes about a millisecond
+LEAST_FOR_THREADS = 2**21  # bits: a round takes some tenths of a millisecond
 ROUNDING = 2.0**-40  # smaller relative errors are rounding
 MOST_COMPILED = 2001  # rounds of a compiled game, whose states of all rounds are kept
 

@@ -14,7 +14,6 @@
 from warnings import catch_warnings
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.base import clone, is_regressor
 from sklearn.pipeline import make_pipeline
@@ -26,7 +25,7 @@ from sklboolean._core.feature_names import NamedCsr
 from sklboolean._core.formulas import feature_names_of
 from sklboolean._core.meta import draw_seed, fit_clone
 from sklboolean._core.packed_partitions import labelled
-from sklboolean._core.parallel import in_turn
+from sklboolean._core.parallel import in_jobs
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import (
     take_samples,
@@ -205,7 +204,7 @@ class BooleanEnsemble(CallbackSupportMixin, VersionedEstimator):
             fine.indices[fine.data != 0], minlength=fine.shape[1]
         )
         tasks = [
-            delayed(fit_member)(
+            (
                 model, fine if isinstance(model, FINE_MODELS) else X, targets, weights,
                 folds, draw_seed(rng), outputs,
             )
@@ -213,8 +212,8 @@ class BooleanEnsemble(CallbackSupportMixin, VersionedEstimator):
         ]  # fmt: skip
         progress.count("model", len(tasks))
         names, models, held_out = [], [], []
-        run = Parallel(n_jobs=self.n_jobs, return_as=in_turn())
-        for (name, _), (model, of_model) in zip(named, run(tasks), strict=True):
+        fitted = in_jobs(fit_member, tasks, self.n_jobs)
+        for (name, _), (model, of_model) in zip(named, fitted, strict=True):
             names.append(name)
             models.append(model)
             held_out.append(of_model)
