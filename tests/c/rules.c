@@ -108,37 +108,36 @@ static void count_triples(const sklb_table_rows *table, const double *values, do
  * counted. */
 static void check_table(int path) {
     enum { N = 200, M = 14, TRIPLES = M * (M - 1) * (M - 2) / 6 };
-    uint64_t rows[N], inverted[1] = {0};
+    uint64_t rows[N];
     int64_t starts[N + 1] = {0}, choose[SKLB_LONGEST_IN_TABLE + 1][M + 1];
-    uint16_t places[64 * N], place_of[64];
+    uint16_t places[64 * N];
     double values[N], scattered[TRIPLES] = {0}, in_blocks[TRIPLES] = {0};
     double counted[TRIPLES] = {0};
     fill_words(rows, N);
     for (int u = 0; u <= M; u++)
         for (int k = 0; k <= SKLB_LONGEST_IN_TABLE; k++)
             choose[k][u] = k == 0 ? 1 : u == 0 ? 0 : choose[k][u - 1] + choose[k - 1][u - 1];
-    for (int j = 0; j < 64; j++) place_of[j] = (uint16_t)(M - 1 - j % M);
     for (int i = 0; i < N; i++) {
         rows[i] &= (1 << M) - 1;
         values[i] = i % 7 - 3;
-        starts[i + 1] = starts[i] + sklb_list_places(rows + i, inverted, 1, place_of,
-                                                     places + starts[i]);
+        starts[i + 1] = starts[i] + sklb_list_places(rows + i, 1, places + starts[i]);
     }
     sklb_table_rows table = {M, N, {0}, starts, places};
     for (int k = 0; k <= SKLB_LONGEST_IN_TABLE; k++) table.choose[k] = choose[k];
-    sklb_scatter(&table, 3, 0, N / 3, values, scattered);
-    sklb_scatter(&table, 3, N / 3, N, values, scattered);
+    sklb_scatter(&table, 3, 0, N / 3, 0, 1, values, scattered);
+    for (int part = 0; part < 2; part++)
+        sklb_scatter(&table, 3, N / 3, N, part, 2, values, scattered);
     sklb_block_pass blocks;
     memset(&blocks, 0, sizeof blocks);
     blocks.rows = &table, blocks.length = 3, blocks.values = values, blocks.sums = in_blocks;
     CHECK(sklb_blocks_open(&blocks));
-    sklb_pass_blocks(&blocks, 0, 0, blocks.n_blocks - 1);
+    for (int64_t block = blocks.n_blocks; block--;) sklb_pass_blocks(&blocks, 0, block, block);
     sklb_blocks_close(&blocks);
     count_triples(&table, values, counted);
     for (int c = 2, rank = 0; c < M; c++)
         for (int b = 1; b < c; b++)
             for (int a = 0; a < b; a++, rank++) {
-                uint64_t mask = 1u << (M - 1 - a) | 1u << (M - 1 - b) | 1u << (M - 1 - c);
+                uint64_t mask = 1u << a | 1u << b | 1u << c;
                 double sum = 0;
                 for (int i = 0; i < N; i++) sum += (rows[i] & mask) == mask ? values[i] : 0;
                 CHECK(scattered[rank] == sum && in_blocks[rank] == sum);
