@@ -36,7 +36,7 @@ ALONE = {
     "bench_boosting", "bench_conjunction_models", "bench_counterfactuals",
     "bench_gradient_boosting",
     "bench_kernel_perceptron", "bench_kernels", "bench_linear_model", "bench_nearest",
-    "bench_optimal_rules",
+    "bench_monotone", "bench_optimal_rules",
     "bench_preprocessing", "bench_rules", "bench_search", "bench_shapley",
     "bench_stream", "bench_subgroups", "bench_waiting",
     # These use all cores.
