@@ -31,7 +31,8 @@ from sklboolean._core.parameters import check_choice, check_integer, check_real
 # Rounds in which every rule is searched anew. Most lists stop changing earlier.
 MAX_REVISIONS = 3
 # The same for lists that only compare parameters. Three rounds take more time, and the
-# lists are no better (measured on nursery, with fresh samples).
+# lists are no better (measured on nursery, with fresh samples). Where tables are too
+# large for the search, there is none: it takes half of the time (as good on texts).
 CHOICE_REVISIONS = 1
 # Conjunctions of each length that a search extends, and that searches for these lists
 # extend: a tenth of the time, and lists by these parameters are as good (text, digits
@@ -206,8 +207,10 @@ class GainSearch:
             lists are longer still.
         """
         costs, cost_by_rules = {}, {}
+        has_tables = self.search.table(min(3, self.search.longest)) is not None
+        n_revisions = CHOICE_REVISIONS if has_tables else 0
         for price in sorted(prices, reverse=True):
-            rules = tuple(self.rule_list(price, CHOICE_REVISIONS))
+            rules = tuple(self.rule_list(price, n_revisions))
             if rules not in cost_by_rules:
                 cost_by_rules[rules] = cost_of(list(rules), self.order[-1])
             costs[price] = cost_by_rules[rules]

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.rules import best_gains, satisfies
 
+from sklboolean._core import conjunction_table
 from sklboolean._core.bits import pack_dense
 from sklboolean.rules._gain_search import DecisionList, GainParams, GainSearch
 from sklboolean.rules._rule_samples import RuleSamples
@@ -105,6 +106,23 @@ def test_prices_below_one_that_is_far_behind_are_not_tried(
     cost = {64: 105.0, 16: 99.0, 4: behind, 1: 0.0}
     found = search.costs([1, 16, 4, 64], lambda rules, default: cost[rules[0]])
     assert list(found.items()) == list(cost.items())[:n_tried]
+
+
+@pytest.mark.parametrize(("most_sums", "n_revisions"), [(2**24, 1), (1, 0)])
+def test_lists_that_compare_prices_are_not_revised_without_tables(
+    most_sums, n_revisions, monkeypatch
+):
+    monkeypatch.setattr(conjunction_table, "MAX_SUMS", most_sums)
+    rng = np.random.default_rng(2)
+    X, codes = rng.integers(0, 2, (60, 8)), rng.integers(0, 2, 60)
+    samples = RuleSamples(pack_dense(X), codes, np.ones(60), 8, 2)
+    shown = []
+    search = GainSearch(samples, (0, 1), 1.0, params(width=8))
+    search.costs([0.5], lambda rules, _: shown.append(rules) or 0.0)
+    again = GainSearch(samples, (0, 1), 1.0, params(width=8))
+    lists = [again.rule_list(0.5, n) for n in (0, 1)]
+    assert lists[0] != lists[1]
+    assert shown == [lists[n_revisions]]
 
 
 def test_decisions_are_counted():
