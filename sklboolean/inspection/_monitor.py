@@ -55,7 +55,7 @@ class Drift:
     terms : list of n_bins tuples of (feature, value) pairs
         The literals of each bin.
     source : object, default=None
-        What made the features of the columns, for ``to_sql``.
+        What made the features of the columns. None: there is no ``to_sql``.
 
     Attributes
     ----------
@@ -178,6 +178,8 @@ class Drift:
             For names that the database cannot tell apart, and a pipeline with other
             transformers than encoders.
         """
+        if self.source is None:
+            raise ValueError("source is None: call monitor, which knows the columns.")
         encoder, columns = self.source.transformers, self.source.formula.columns
         features = SqlFeatures(columns, feature_names, encoder, dialect)
         names, shares = [self.columns[k] for k in self.owners], self._shares()[:, 0]
@@ -226,6 +228,7 @@ def monitor(model, X, *, alpha=0.05, min_index=0.1) -> "Drift":
 
     See Also
     --------
+    model_errors : Groups in which the loss of a model differs, if labels are known.
 
     References
     ----------
@@ -351,7 +354,7 @@ def _pattern_counts(patterns, n_samples, feature_counts):
     """
     system = np.vstack([np.ones(len(patterns)), patterns.T])
     totals = np.r_[n_samples, feature_counts]
-    solution, _, rank, _ = np.linalg.lstsq(system, totals)
+    solution, _, rank, _ = np.linalg.lstsq(system, totals, rcond=None)
     counts = np.rint(solution).astype(np.int64)
     is_exact = rank == len(patterns) and np.array_equal(system @ counts, totals)
     return counts if is_exact and (counts >= 0).all() else None

@@ -1,6 +1,7 @@
 """Drift: counts and the index by definition, the level of the test, and SQL."""
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import databases
@@ -240,6 +241,8 @@ def test_models_and_arguments_that_are_refused():
         monitor(card, bits, alpha=-1)
     with pytest.raises(ValueError, match="3 features"):
         monitor(card, bits[:, :3])
+    with pytest.raises(ValueError, match="source is None"):
+        replace(monitor(card, bits), source=None).to_sql("new")
 
 
 def test_an_edited_model_has_the_counts_of_its_samples():
