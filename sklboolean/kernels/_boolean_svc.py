@@ -20,7 +20,7 @@ from sklboolean._core.damage import require, require_shape
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.packed_partitions import PackedPartitionsMixin
-from sklboolean._core.parallel import beside, count_threads, in_threads
+from sklboolean._core.parallel import beside, in_threads
 from sklboolean._core.parameters import check_choice, check_real, is_auto
 from sklboolean._core.progress import (
     SILENT,
@@ -457,11 +457,9 @@ class BooleanSVC(
             return [solve(0, 1, lambda gap: progress.step(lambda: f"gap {gap:.3g}"))]
         problems = pairs or [(None, k) for k in range(n_classes)]
         progress.count("pair" if pairs else "class", len(problems))
-        results = (solve(*problem) for problem in problems)
-        if len(codes) >= LEAST_FOR_THREADS and count_threads(self.n_jobs) > 1:
-            results = in_threads(solve, problems, self.n_jobs)
+        n_jobs = self.n_jobs if len(codes) >= LEAST_FOR_THREADS else 1
         solutions = []
-        for result in results:
+        for result in in_threads(solve, problems, n_jobs):
             solutions.append(result)
             progress.step(partial("gap {:.3g}".format, result[1].gap))
         return solutions

@@ -34,8 +34,11 @@ class ConjunctionWeights:
 
     def __init__(self, evaluator, n_scores):
         table, n = evaluator.table, evaluator.n_features
-        numbers = [[comb(u, k) for u in range(n + 1)] for k in range(4)]
-        self.choose = np.array(numbers, dtype=np.int64)
+        features = np.arange(n + 1)
+        self.choose = np.zeros((4, n + 1), dtype=np.int64)
+        self.choose[0] = 1
+        for k in range(1, longest_of(table) + 1):
+            self.choose[k] = self.choose[k - 1] * (features - k + 1) // k
         self.factors = [float(factor) for factor in table.newton]
         self.counts_same = table.count == "same"
         n_weights = FIRST_WEIGHT + n_conjunctions(table, n)
@@ -82,5 +85,9 @@ class ConjunctionWeights:
 
 def n_conjunctions(table, n_features):
     """Count the conjunctions of so many features, up to the longest of a kernel."""
-    longest = max(1, *np.flatnonzero(table.newton).tolist())
-    return sum(comb(n_features, k) for k in range(1, longest + 1))
+    return sum(comb(n_features, k) for k in range(1, longest_of(table) + 1))
+
+
+def longest_of(table):
+    """Find the longest conjunctions of a kernel, of one literal at least."""
+    return max(1, 0, *np.flatnonzero(table.newton).tolist())
