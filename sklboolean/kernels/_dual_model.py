@@ -154,7 +154,7 @@ class DualModel:
         n_digits : int
         """
         table, n_support, n_digits = self.evaluator.table, self.coef.shape[1], 1
-        while table.is_exact_in_float64(n_support << n_digits + 1):
+        while n_digits < 50 and table.is_exact_in_float64(n_support << n_digits + 1):
             n_digits += 1
         last = int(np.abs(self.coef).max(initial=0)).bit_length() // n_digits
         parts = [self.coef >> k * n_digits for k in range(last + 1)]

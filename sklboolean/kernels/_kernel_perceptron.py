@@ -397,8 +397,7 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
         # 2. Lay the samples out; updates are integers over the resolution of the state.
         def lay_out(state):
             layout = Layout.of(state, data, samples, kernel_jobs)
-            if self.max_support is None and not layout.has_weights:
-                warn_of_many_pairs("KernelPerceptron", len(samples))
+            self._warn_of_pairs(layout, len(samples))
             state, sizes = self._whole_sizes(state, layout, weights, max_iter)
             return Orders(
                 state, layout, codes, weights, sizes, self._update_rule(state),
@@ -422,6 +421,11 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
         runs = orders.train(tasks, max_iter, progress=progress)
         history = merge_histories(runs, held_out)
         return orders.add_up(runs, n_passes=len(history.mistakes)), history
+
+    def _warn_of_pairs(self, layout, n_samples):
+        """Say before a long fit that it compares samples in pairs."""
+        if self.max_support is None and not layout.has_weights:
+            warn_of_many_pairs("KernelPerceptron", n_samples)
 
     def _of_second_model(self):
         return super()._of_second_model() | {"n_orders": min(1, self.n_orders)}
