@@ -15,7 +15,7 @@ from oracles.kernels import plain_perceptron
 from sklearn.linear_model import Ridge
 
 import sklboolean
-from sklboolean import BooleanStump, active_learning, concepts, kernels
+from sklboolean import BooleanStump, RuleClassifier, active_learning, concepts, kernels
 from sklboolean.kernels import ConjunctionKernel
 from sklboolean.rules import DNF, Rule, RuleEnsemble
 
@@ -30,6 +30,7 @@ LITERALS = {"n_features": 10, "min_literals": 1, "max_literals": 2, "monotone": 
 # `out` is meant to be changed; tests/kernels gives it arrays of every kind.
 KERNEL = {"X": X, "Y": X[:4], "binarize": 0.0, "dtype": "float64"}
 STUMP = BooleanStump().fit(X, Y)
+RULES = RuleClassifier("labels", penalty=1.0, literal_cost=1.0).fit(X, Y)
 SAMPLE = {"n_samples": 20, "n_features": 12, "noise": 0.1, "random_state": 0}
 HALFSPACE = {"positive": [0], "negative": [2], "n_features": 4}
 RULE = Rule(((0, True), (2, False)), 2.0, 2.0)
@@ -97,6 +98,7 @@ SOUND = {
     },
     "concepts.learn_conjunction_from_teacher": {"X": X, "y": Y},
     "concepts.teaching_set": HALFSPACE,
+    "inspection.check_monotone": {"model": STUMP, "X": X, "columns": [1, 0, 0]},
     "inspection.counterfactuals": {"model": STUMP, "X": X},
     "inspection.distill": {
         "model": STUMP,
@@ -118,6 +120,7 @@ SOUND = {
     "inspection.label_quality": {"X": X, "y": Y, "cv": 2, "random_state": 0},
     "inspection.model_errors": {"model": STUMP, "X": X, "y": X[:, 1]},
     "inspection.model_page": {"estimator": STUMP, "X": X, "y": Y},
+    "inspection.monitor": {"model": RULES, "X": X, "alpha": 0.1, "min_index": 0.2},
     "inspection.robustness": {"model": STUMP, "X": X},
     "inspection.shapley_values": {"model": STUMP, "X": X},
     "inspection.top_features": {"model": None, "n_features": 3},
