@@ -22,6 +22,7 @@ from functools import partial
 from warnings import catch_warnings
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.feature_names import split_pipeline
 from sklboolean._core.formula import FirstRule
@@ -168,6 +169,11 @@ def check_monotone(model, X, columns=None) -> MonotoneCheck:
 
 def score_of(model):
     """Make a function that computes the score of samples."""
+    check_is_fitted(model)
+    if not hasattr(model, "predict"):
+        raise ValueError(
+            f"model must be a classifier or a regressor; got {type(model).__name__}."
+        )
     classes = getattr(model, "classes_", None)
     if classes is None:
         return lambda X: np.ravel(model.predict(X))
