@@ -16,6 +16,7 @@ from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.weights import labelled_weights
 from sklboolean.boosting import BooleanGradientBoostingClassifier
 from sklboolean.ensemble._ensemble import (
+    MANY_CLASSES,
     MOST_FOR_TRIPLES,
     BooleanEnsemble,
     check_pairs,
@@ -74,7 +75,8 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
     estimators : list of (str, classifier) pairs or None, default=None
         Names and models, which need ``predict_proba`` and get the sparse Boolean
         features. Every ``random_state`` is set. None: "linear" (up to 20,000 samples),
-        "conjunctions", and "process" or "trees", those above.
+        "conjunctions", and "process" or "trees", those above; "trees" alone of six
+        classes or more.
     encoder : BooleanEncoder or None, default=None
         Encodes the data, with ``sparse_output=True``. None: ``BooleanEncoder()``.
         Gaussian processes and trees also get the thresholds of 32 quantiles, of more
@@ -135,9 +137,10 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
     regressions. The Gaussian process scores each sample without it in closed form.
     Conjunctions have up to three literals, with more than 128 Boolean features two: the
     Gaussian process has longer ones. Of two classes two models of trees have up to 5
-    leaves and two up to 20; of three to five classes four have 20, and of more two
-    have 31, with higher learning rates. Sample weights count as numbers of copies;
-    where their mean is below 1, they are divided by it.
+    leaves and two up to 20; of three to five classes four have 20. Of six classes or
+    more three have 31, and with more than 2000 samples these are all models. Sample
+    weights count as numbers of copies; where their mean is below 1, they are divided by
+    it.
 
     References
     ----------
@@ -246,6 +249,10 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
             return [("prior", DummyClassifier())]
         if self.estimators is not None:
             return self._directed(check_pairs(self.estimators, self._member_method))
+        is_small, n_classes = len(codes) <= MOST_FOR_PROCESS, codes.max() + 1
+        trees = tree_models(BooleanGradientBoostingClassifier, n_classes)
+        if not is_small and n_classes >= MANY_CLASSES:
+            return trees
         longest = 3 if n_features <= MOST_FOR_TRIPLES else 2
         conjunctions = ConjunctionLogisticRegression(cv=folds, max_literals=longest)
         models = [("conjunctions", conjunctions)]
@@ -256,11 +263,9 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
         elif len(codes) <= MOST_FOR_LINEAR:
             C = choose_ridge_C(X.astype(np.float64), codes, weights, folds)
             models = [("linear", LogisticRegression(C=C, max_iter=1000)), *models]
-        is_small, n_classes = len(codes) <= MOST_FOR_PROCESS, codes.max() + 1
         if is_free and is_small:
             models.append(("process", BooleanGaussianProcessClassifier()))
         else:
-            trees = tree_models(BooleanGradientBoostingClassifier, n_classes)
             # Of few samples small trees are as good (measured on five tables).
             models += trees if is_free or not is_small else trees[::2]
         return self._directed(models)

@@ -57,7 +57,7 @@ FEW_FINE_BINS, FINE_BINS, MOST_FOR_FEW_BINS = 32, 128, 2000
 # Boosted trees, by their number of leaves and learning rate. They differ, so that one
 # of them suits. Of more classes a round has a tree for each: rounds must be fewer.
 TREE_SHAPES = 2 * ((5, 0.1), (20, 0.05))
-TREE_SHAPES_OF_CLASSES, TREE_SHAPES_OF_MANY = 4 * ((20, 0.1),), 2 * ((31, 0.2),)
+TREE_SHAPES_OF_CLASSES, TREE_SHAPES_OF_MANY = 4 * ((20, 0.1),), 3 * ((31, 0.2),)
 MANY_CLASSES = 6
 PIECE = 2**14  # packed samples that are unpacked at a time
 MOST_FOR_TRIPLES = 128  # features; the number of triples grows with their cube
