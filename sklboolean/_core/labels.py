@@ -179,6 +179,21 @@ def encode_classes(y, classes=None, *, min_classes=2):
     return classes, codes
 
 
+def target_rows(codes, n_classes):
+    """Mark the samples of the second of two classes, or those of each of more.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples,), int
+    n_classes : int
+
+    Returns
+    -------
+    targets : ndarray of shape (1, n_samples) or (n_classes, n_samples), bool
+    """
+    return codes == np.arange(n_classes)[n_classes == 2 :, None]
+
+
 def check_two_classes(y, known=None):
     """Refuse labels of more than two classes."""
     n_classes = len(distinct_labels(y) if known is None else known)

@@ -361,7 +361,7 @@ def _edit_calls(model, formula):
     texts = [repr(conjunction_text(term, names)) for term in formula.terms]
     if hasattr(model, "without"):
         return [f"without([{text}]" for text in texts]
-    if hasattr(model, "with_points"):
+    if hasattr(model, "with_points") and len(formula.weights) == 1:
         return [f"with_points({{{text}: 0}}" for text in texts]
     if not hasattr(model, "with_rules"):
         return [""] * len(texts)

@@ -8,7 +8,7 @@ from sklboolean._core.base import LogOddsMixin, TableScoreMixin, restore_on_erro
 from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.formulas import python_value
-from sklboolean._core.labels import encode_classes
+from sklboolean._core.labels import encode_classes, target_rows
 from sklboolean._core.memory import MemoryCost
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.validation import validate_boolean
@@ -256,7 +256,7 @@ class ConjunctionLogisticRegression(
         )
         codes = codes.astype(np.min_scalar_type(-n_classes))
         return TrainingSamples(
-            as_words(samples), weights, _targets(codes, n_classes), codes,
+            as_words(samples), weights, target_rows(codes, n_classes), codes,
             _loss(n_classes), most,
         ), None  # fmt: skip
 
@@ -275,8 +275,3 @@ class ConjunctionLogisticRegression(
 
 def _loss(n_classes):
     return "logistic" if n_classes == 2 else "softmax"
-
-
-def _targets(codes, n_classes):
-    """Mark the samples of the second of two classes, or those of each of more."""
-    return codes == np.arange(n_classes)[n_classes == 2 :, None]

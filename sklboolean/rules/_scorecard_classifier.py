@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from copy import copy
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,7 +19,7 @@ from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.directions import check_signs, directions_of, signs_of_weights
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.formulas import conjunction_text, html_table
-from sklboolean._core.labels import check_two_classes, encode_classes
+from sklboolean._core.labels import encode_classes, target_rows
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.versioned import VersionedEstimator
@@ -32,7 +32,7 @@ from sklboolean.rules._column_generation import (
 from sklboolean.rules._edits import EditedMixin
 from sklboolean.rules._exports import RulesMixin
 from sklboolean.rules._rules import Rule, bound_text, names_of, numbers_of
-from sklboolean.rules._scorecard_points import choose_points
+from sklboolean.rules._scorecard_points import choose_joint_points, choose_points
 from sklboolean.rules._scorecard_search import ConditionSearch, least_loss
 
 MOST_CONDITIONS = 62  # their patterns are numbered by 64-bit integers
@@ -54,11 +54,13 @@ class ScorecardClassifier(
     it satisfies. Its log-odds are a multiple of their sum plus an intercept. Behind a
     `BooleanEncoder` conditions read like ``age <= 44.5``.
 
+    With more than two classes each has a card, and the largest sum of points wins.
+
     Parameters
     ----------
     max_conditions : int, default=10
-        Maximum number of conditions, up to 62. Fewer are used when no further one
-        lowers the loss by its price; see Notes.
+        Maximum number of conditions of a card, up to 62. Fewer are used when no further
+        one lowers the loss by its price; see Notes.
     max_points : int, default=5
         Maximum absolute points of a condition.
     max_literals : {1, 2}, default=1
@@ -80,13 +82,13 @@ class ScorecardClassifier(
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        Class labels. Points are for the second.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. Of two the points are for the second.
     conditions_ : list of tuples of (feature, value) pairs
         Conditions, largest absolute points first.
-    points_ : ndarray of shape (n_conditions,), dtype int64
+    points_ : ndarray of shape (n_conditions,) or (n_classes, n_conditions), dtype int64
         Points of each condition, without a common factor.
-    intercept_ : float
+    intercept_ : float or ndarray of shape (n_classes,)
         Points of a sample that satisfies no condition.
     calibration_slope_ : float
         Log-odds of one point.
@@ -127,6 +129,11 @@ class ScorecardClassifier(
     step every condition is exchanged for another where this lowers the objective. The
     weights are then rounded to integers at several scales. Single points are added and
     taken while the objective falls, each time with the best scale and intercept.
+
+    With more than two classes conditions and weights are those of each class against
+    the others. The weights of all cards are rounded at the same scales. The scale is
+    taken whose points, with one slope and an intercept for each class, have the least
+    log-loss with the same ridge penalty.
 
     ``gap_`` is by duality: the least loss of all sums of conditions whose weights are
     as small as those of the card is a convex problem, of which `ColumnGeneration` gives
@@ -169,7 +176,6 @@ class ScorecardClassifier(
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
         return tags
 
     def fit(self, X, y=None, sample_weight=None) -> "ScorecardClassifier":
@@ -180,7 +186,7 @@ class ScorecardClassifier(
         X : {array-like, sparse matrix} of shape (n_samples, n_features) or `BitTable`
             Boolean features.
         y : array-like of shape (n_samples,), default=None
-            Labels of two classes. None: those of a `BitTable`.
+            Labels of two classes or more. None: those of a `BitTable`.
         sample_weight : array-like of shape (n_samples,), float or None, default=None
             Numbers of copies of the samples, at least 0. Where their mean is below 1,
             they are divided by it. None: 1.
@@ -200,22 +206,27 @@ class ScorecardClassifier(
             check_integer(self.max_conditions, "max_conditions", 1, MOST_CONDITIONS)
             check_integer(self.max_points, "max_points", 1, 1000)
             check_integer(self.max_literals, "max_literals", 1, 2)
-            search, words, groups = self._condition_search(X, y, sample_weight)
-            # Add a condition, exchange others, until the objective does not fall.
-            card, best = None, search.fitted(())
-            while card is None or best.objective < card.objective:
-                card = best
-                is_full = len(card.conditions) >= self.max_conditions
-                best = search.exchanged(card if is_full else search.extended(card))
-            self._set_points(search, card)
-            self._set_gap(search, words, groups)
+            search, codes, words, groups = self._condition_search(X, y, sample_weight)
+            self.edit_losses_ = None
+            if len(self.classes_) == 2:
+                self._set_points(search, self._card(search))
+            else:
+                self._set_joint_points(search, codes)
+            self._set_gap(search, codes, words, groups)
         return self
+
+    def _card(self, search):
+        """Add a condition, exchange others, until the objective does not fall."""
+        card, best = None, search.fitted(())
+        while card is None or best.objective < card.objective:
+            card = best
+            is_full = len(card.conditions) >= self.max_conditions
+            best = search.exchanged(card if is_full else search.extended(card))
+        return card
 
     def _condition_search(self, X, y, sample_weight, *, reset=True):
         """Check samples; return the search over them, their words, and the groups."""
         samples, y = validate_boolean(self, X, y, reset=reset)
-        if reset:
-            check_two_classes(y)
         self.classes_, codes = encode_classes(y, None if reset else self.classes_)
         weights = labelled_weights(
             sample_weight, codes, self.classes_, self.class_weight
@@ -228,7 +239,7 @@ class ScorecardClassifier(
             features, codes[is_used] * 1.0, weights, self.max_literals, groups,
             directions_of(self),
         )  # fmt: skip
-        return search, words, groups
+        return search, codes[is_used], words, groups
 
     def with_points(self, points, X, y=None, sample_weight=None):
         """Change the points of conditions, and fit the probabilities again.
@@ -268,6 +279,7 @@ class ScorecardClassifier(
         [2, 1]
         """
         check_is_fitted(self)
+        self._check_two_classes("with_points")
         y, sample_weight = targets_of(self, X, y, sample_weight)
         if not isinstance(points, Mapping):
             raise ValueError(f"points must be a dict of conditions; got {points!r}.")
@@ -307,17 +319,47 @@ class ScorecardClassifier(
                 counts, card.weights, self.max_points,
                 signs_of_weights(card.conditions, search.directions),
             )  # fmt: skip
-        self.edit_losses_ = None
         self._set_card(search, card.conditions, counts, points, scale, intercept)
 
+    def _set_joint_points(self, search, codes):
+        """Find a card for each class against the others; round them together."""
+        targets = target_rows(codes, len(self.classes_)) * 1.0
+        cards = [self._card(search.with_targets(row)) for row in targets]
+        conditions = list(dict.fromkeys(c for card in cards for c in card.conditions))
+        weights = np.zeros((len(cards), len(conditions)))
+        for k, card in enumerate(cards):
+            places = [conditions.index(condition) for condition in card.conditions]
+            weights[k, places] = card.weights[1:]
+        covers = np.zeros((len(codes), len(conditions)), dtype=bool)
+        for k, condition in enumerate(conditions):
+            covers[:, k] = search.cover(condition)
+        points, scale, intercepts = choose_joint_points(
+            covers, weights, np.array([card.weights[0] for card in cards]), targets.T,
+            search.sample_weight, self.max_points,
+        )  # fmt: skip
+        scores = scale * (covers @ points.T) + intercepts
+        losses = -(log_softmax(scores, axis=1) * targets.T).sum(axis=1)
+        self.loss_ = float(np.average(losses, weights=search.sample_weight))
+        self._set_conditions(search, conditions, points, scale, intercepts)
+
     def _set_card(self, search, conditions, counts, points, scale, intercept):
-        """Set the attributes of a card; conditions without points are left out."""
+        """Set the attributes of a card of two classes."""
         losses = counts.losses(scale * (counts.rows @ points) + intercept)
         self.loss_ = float(losses / counts.both.sum())
-        order = np.argsort(-np.abs(points), kind="stable")[: np.count_nonzero(points)]
+        self._set_conditions(
+            search, conditions, points[None], scale, np.array([intercept])
+        )
+
+    def _set_conditions(self, search, conditions, points, scale, intercepts):
+        """Set the attributes of a card; conditions without points are left out."""
+        largest, is_one = np.abs(points).max(axis=0, initial=0), len(points) == 1
+        order = np.argsort(-largest, kind="stable")[: np.count_nonzero(largest)]
         self.conditions_ = [conditions[k] for k in order]
-        self.points_, self.calibration_slope_ = points[order], scale
-        self.intercept_ = float(intercept / scale)
+        points = np.ascontiguousarray(points[:, order])
+        intercepts = intercepts / scale
+        self.points_ = points[0] if is_one else points
+        self.calibration_slope_ = scale
+        self.intercept_ = float(intercepts[0]) if is_one else intercepts
         self.coverages_ = np.array(
             [np.count_nonzero(search.cover(c)) for c in self.conditions_], np.int64
         )
@@ -325,22 +367,28 @@ class ScorecardClassifier(
         self.feature_counts_ = search.features.sum(axis=0, dtype=np.int64)
         self._state = ConjunctionSum(
             tuple(self.conditions_),
-            self.points_[None].astype(np.float64),
-            np.array([self.intercept_]),
+            points.astype(np.float64),
+            intercepts,
         )
 
-    def _set_gap(self, search, words, groups):
+    def _set_gap(self, search, codes, words, groups):
         """Bound the loss of other cards whose weights are as small."""
         total = self.calibration_slope_ * np.abs(self.points_).sum()
         space = ConjunctionSpace(
             self.n_features_in_, self.max_literals, False, 1.0, groups,
             directions=search.directions,
         )  # fmt: skip
-        scores = self.calibration_slope_ * self._state.scores(words)[:, 0]
-        residuals = search.sample_weight * (search.targets - expit(scores))
+        targets = target_rows(codes, len(self.classes_)) * 1.0
+        weights, scores = search.sample_weight, self._state.scores(words)
+        scores = self.calibration_slope_ * scores
+        is_one = len(targets) == 1
+        means = expit(scores).T if is_one else softmax(scores, axis=1).T
         # At this C the largest residual sum equals its price, as at an optimum.
-        largest = np.abs(search.sums(residuals)).max()
-        bound = least_loss(search, words, space, total, 1 / max(largest, 1e-9))
+        sums = [search.sums(weights * residuals) for residuals in targets - means]
+        largest = np.abs(sums).max()
+        bound = least_loss(
+            targets, weights, words, space, total, 1 / max(largest, 1e-9)
+        )
         bound = bound / search.sample_weight.sum() - ROUNDING * self.loss_
         self.gap_ = self.loss_ - max(bound, 0.0)
 
@@ -354,12 +402,20 @@ class ScorecardClassifier(
 
         Returns
         -------
-        scores : ndarray of shape (n_samples,), dtype float64
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes), float64
             Points and ``intercept_``. Times ``calibration_slope_`` they are the
-            log-odds of the second class.
+            log-odds of the second of two classes, or their softmax the probabilities.
         """
         check_is_fitted(self)
-        return self._state.scores(validate_boolean(self, X, reset=False))[:, 0]
+        scores = self._state.scores(validate_boolean(self, X, reset=False))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def _check_two_classes(self, method):
+        if len(self.classes_) > 2:
+            raise ValueError(
+                f"{method} is for cards of two classes, but this one has "
+                f"{len(self.classes_)}, whose points decide together."
+            )
 
     def sum_points(self, X) -> np.ndarray:
         """Add up the points of the conditions that each sample satisfies.
@@ -371,8 +427,9 @@ class ScorecardClassifier(
 
         Returns
         -------
-        sums : ndarray of shape (n_samples,), dtype int64
-            Without ``intercept_``: the keys of ``probability_by_points``.
+        sums : ndarray of shape (n_samples,) or (n_samples, n_classes), dtype int64
+            Without ``intercept_``: of two classes the keys of
+            ``probability_by_points``, else those of each class.
         """
         return np.rint(self.decision_function(X) - self.intercept_).astype(np.int64)
 
@@ -384,8 +441,14 @@ class ScorecardClassifier(
         probabilities : dict of int to float
             From the least sum of points of a sample to the largest, without
             ``intercept_``. Sums that no sample can have are among them.
+
+        Raises
+        ------
+        ValueError
+            For a card of more than two classes.
         """
         check_is_fitted(self)
+        self._check_two_classes("probability_by_points")
         least, most = (
             np.minimum(self.points_, 0).sum(),
             np.maximum(self.points_, 0).sum(),
@@ -407,18 +470,24 @@ class ScorecardClassifier(
         reasons : list of n_samples lists of str
             Such as "lost 3 points: income <= 20", the most points first. A sample loses
             the points of conditions that it does not satisfy, and those of conditions
-            with negative points that it satisfies.
+            with negative points that it satisfies. Of more than two classes the points
+            of the predicted one.
         """
         check_is_fitted(self)
         words = as_words(validate_boolean(self, X, reset=False))
-        texts = [
-            self._lost_text(condition, points)
-            for condition, points in zip(
-                self.conditions_, self.points_.tolist(), strict=True
+        table = np.atleast_2d(self.points_)
+        cards = np.zeros(len(words), dtype=np.intp)
+        if len(table) > 1:
+            cards = self._state.scores(words).argmax(axis=1)
+        reasons = []
+        for holds, card in zip(self._state.satisfied(words), cards, strict=True):
+            points = table[card]
+            lost = np.flatnonzero((points != 0) & (holds == (points < 0)))
+            lost = lost[np.argsort(-np.abs(points[lost]), kind="stable")]
+            reasons.append(
+                [self._lost_text(self.conditions_[k], int(points[k])) for k in lost]
             )
-        ]
-        is_lost = self._state.satisfied(words) == (self.points_ < 0)
-        return [[texts[k] for k in np.flatnonzero(sample)] for sample in is_lost]
+        return reasons
 
     def _lost_text(self, condition, points):
         """Write how many points are lost, and for what."""
@@ -435,13 +504,18 @@ class ScorecardClassifier(
         """The conditions as a list of `Rule`, whose weights are points."""
         check_is_fitted(self)
         names = self._names()
-        scored = zip(self.conditions_, self.points_, self.coverages_, strict=True)
+        table = np.atleast_2d(self.points_)
+        labels = [None] if len(table) == 1 else self.classes_.tolist()
         return [
             Rule(
-                condition, float(points), float(points), int(n),
+                condition, float(points), float(points), int(n), label=label,
                 names=names_of(condition, names),
             )
-            for condition, points, n in scored
+            for label, of_class in zip(labels, table, strict=True)
+            for condition, points, n in zip(
+                self.conditions_, of_class, self.coverages_, strict=True
+            )
+            if points
         ]  # fmt: skip
 
     def _formula(self):
@@ -466,6 +540,12 @@ class ScorecardClassifier(
             [rule.to_text(names), *numbers_of(rule, "weight", "coverage")]
             for rule in self.rules_
         ]
+        if len(self.classes_) > 2:
+            caption = "Points for the classes; the largest sum is predicted"
+            labels = [str(rule.label) for rule in self.rules_]
+            rows = [[label, *row] for label, row in zip(labels, rows, strict=True)]
+            header = ["class", "condition", "points", "coverage"]
+            return html_table(caption, header, rows)
         caption = (
             f"Points for {self.classes_[1]}; its log-odds are "
             f"{self.calibration_slope_:.4g} times the sum of {self.intercept_:+.4g} "

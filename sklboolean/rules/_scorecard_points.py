@@ -10,9 +10,11 @@ objective is the log-loss, summed up over samples, plus half the squared weights
 # Liu, Zhong, Li, Seltzer, Rudin, "FasterRisk", NeurIPS 2022, round at several scales.
 
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 import numpy as np
-from scipy.special import expit
+from scipy.optimize import minimize
+from scipy.special import expit, log_softmax, softmax
 
 RIDGE = 1.0
 MAX_STEPS = 50  # of Newton's method
@@ -176,6 +178,50 @@ def choose_points(counts, weights, max_points, signs):
         return np.zeros_like(points), 1.0, float(weights[0])
     divisor = int(np.gcd.reduce(points)) * (1 if scale > 0 else -1)
     return points // divisor, float(scale * divisor), float(intercept)
+
+
+def choose_joint_points(covers, weights, intercepts, targets, sample_weight, most):
+    """Round the weights of a card for each class at one scale.
+
+    Parameters
+    ----------
+    covers : ndarray of shape (n_samples, n_conditions), bool
+    weights : ndarray of shape (n_classes, n_conditions)
+    intercepts : ndarray of shape (n_classes,)
+    targets : ndarray of shape (n_samples, n_classes), float64
+        1 for the class of a sample, else 0.
+    sample_weight : ndarray of shape (n_samples,)
+    most : int
+        Maximum absolute points.
+
+    Returns
+    -------
+    points : ndarray of shape (n_classes, n_conditions), int64
+        Without a common factor.
+    slope : float
+    intercepts : ndarray of shape (n_classes,)
+        The softmax of ``slope`` times the points, plus the intercepts, is fitted.
+    """
+    size = np.abs(weights).max(initial=0.0) or 1.0
+    factors, fits = np.linspace(1, most, N_SCALES * most), []
+    for points in np.unique(np.rint(weights / size * factors[:, None, None]), axis=0):
+        totals, ridge = covers @ points.T, RIDGE * (points**2).sum()
+
+        def objective(values, totals=totals, ridge=ridge):
+            scores = values[0] * totals + values[1:]
+            excess = sample_weight[:, None] * (softmax(scores, axis=1) - targets)
+            slope = np.r_[(excess * totals).sum() + ridge * values[0], excess.sum(0)]
+            losses = -(log_softmax(scores, axis=1) * targets).sum(axis=1)
+            return sample_weight @ losses + ridge * values[0] ** 2 / 2, slope
+
+        start = np.r_[size / np.abs(points).max(initial=1.0), intercepts]
+        fit = minimize(objective, start, jac=True, method="L-BFGS-B")
+        fits.append((fit.fun, points, fit.x))
+    _, points, values = min(fits, key=itemgetter(0))
+    points = points.astype(np.int64)
+    divisor = int(np.gcd.reduce(points, axis=None)) or 1
+    slope = float(values[0] * divisor) if points.any() else 1.0
+    return points // divisor, slope, values[1:] - values[1:].mean()
 
 
 def _improved(counts, points, fit, max_points, signs):

@@ -15,6 +15,7 @@ a Newton step, from sums of residuals and curvatures over the samples that satis
 # for each of three kinds of pairs: both true, only the first, none. They only rank the
 # conditions: what is chosen is fitted and compared in float64.
 
+from copy import copy
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -92,6 +93,12 @@ class ConditionSearch:
         else:
             self._is_allowed, self._price = is_needed, price
             self._signs = directions
+
+    def with_targets(self, targets):
+        """Search the same samples for conditions of other targets."""
+        search = copy(self)
+        search.targets = targets
+        return search
 
     def cover(self, condition):
         """Mark the samples that satisfy a condition."""
@@ -196,7 +203,7 @@ def first_of_each(features):
     return np.isin(np.arange(features.shape[1]), first)
 
 
-def least_loss(search, words, space, total, C):
+def least_loss(targets, sample_weight, words, space, total, C):
     """Bound the loss of all weighted sums of conditions whose weights are small.
 
     For each C the least of ``C * loss + sum of absolute weights`` is bounded by duality
@@ -205,20 +212,24 @@ def least_loss(search, words, space, total, C):
 
     Parameters
     ----------
-    search : ConditionSearch
+    targets : ndarray of shape (n_outputs, n_samples)
+        Of one output for two classes, else of one for each class.
+    sample_weight : ndarray of shape (n_samples,)
     words : ndarray of uint64 words
-        The same samples.
     space : ConjunctionSpace
     total : float
     C : float
         The first one.
     """
     if not total:
-        masses = np.bincount(search.targets.astype(int), search.sample_weight)
+        if len(targets) > 1:
+            masses = targets @ sample_weight
+            return masses.sum() * entr(masses / masses.sum()).sum()
+        masses = np.bincount(targets[0].astype(int), sample_weight)
         rare = masses.min() / masses.sum()
         return masses.sum() * (entr(rare) - xlog1py(1 - rare, -rare))
-    targets, bound = search.targets[None], 0.0
-    model = ColumnGeneration(words, search.sample_weight, targets, "logistic", space)
+    bound, loss = 0.0, "softmax" if len(targets) > 1 else "logistic"
+    model = ColumnGeneration(words, sample_weight, targets, loss, space)
     model.add_features()
     for _ in range(N_BOUNDS):
         model.minimize(C, BOUND_TOL, exact=True, max_work=BOUND_WORK)

@@ -141,8 +141,6 @@ def fitted(number, n_classes):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("number", range(len(MODELS)), ids=map(repr, MODELS))
 def test_a_model_behind_an_encoder(number, n_classes, database):
-    if isinstance(MODELS[number], ScorecardClassifier) and n_classes > 2:
-        pytest.skip("two classes only")
     encoder, model = fitted(number, n_classes)
     new = make_table(2)[0].iloc[:80]
     new.loc[:9, "town"], new.loc[5:15, "code"] = "elsewhere", 77
@@ -180,7 +178,7 @@ def test_random_frames_and_models(seed, database):
         target = y
         if isinstance(model, ConjunctionRegressor):
             target = rng.normal(size=len(y))
-        elif seed % 2 and not isinstance(model, ScorecardClassifier):
+        elif seed % 2:
             target = rng.permutation([*"abc"] * 100) if seed % 5 else y
         model = clone(model).fit(bits, target)
         expected = encoder.transform(new)

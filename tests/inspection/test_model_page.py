@@ -138,7 +138,8 @@ def test_the_columns_before_a_column_transformer():
 @pytest.mark.parametrize(
     "model",
     [RuleClassifier(random_state=0), AveragedPerceptron(random_state=0), BooleanStump(),
-     ConjunctionLogisticRegression(C=1.0), Winnow(random_state=0), *GAMES,
+     ConjunctionLogisticRegression(C=1.0), ScorecardClassifier(3),
+     Winnow(random_state=0), *GAMES,
      FilteringBoostByMajority(schedule=FilteringSchedule(gamma=0.2), random_state=0),
      QueryByCommittee(
         n_members=3, random_state=0, final_estimator=AveragedPerceptron(random_state=0)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.rules import sign_of_weight
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, log_softmax, softmax
 from sklearn.datasets import load_breast_cancer
 from sklearn.pipeline import make_pipeline
 
@@ -220,6 +220,70 @@ def test_no_card_is_beyond_the_gap(seed, max_literals):
     assert best - 0.01 <= bound <= best  # not far below
 
 
+def softmax_loss(values, rows, codes, sample_weight):
+    """Mean loss of intercepts and weights of shape (n_classes, 1 + n_conditions)."""
+    scores = rows @ values.reshape(3, -1).T
+    losses = -log_softmax(scores, axis=1)[np.arange(len(rows)), codes]
+    return np.average(losses, weights=sample_weight)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cards_of_several_classes_by_definition(seed):
+    X, y, sample_weight = random_data(seed, 60, 3)
+    codes = np.where(X[:, 2] & (np.arange(60) % 4 > 0), 2, y.astype(int))
+    labels = np.array(["a", "b", "c"])[codes]
+    model = ScorecardClassifier(2, max_points=3).fit(X, labels, sample_weight)
+    assert model.points_.shape == (3, len(model.conditions_))
+    assert 1 <= np.abs(model.points_).max() <= 3
+    assert np.gcd.reduce(model.points_, axis=None) == 1
+    covers = np.column_stack([satisfied(X, c) for c in model.conditions_])
+    totals = covers @ model.points_.T
+    np.testing.assert_array_equal(model.sum_points(X), totals)
+    scores = totals + model.intercept_
+    np.testing.assert_allclose(model.decision_function(X), scores)
+    slope = model.calibration_slope_
+    np.testing.assert_allclose(model.predict_proba(X), softmax(slope * scores, axis=1))
+    expected = np.array(["a", "b", "c"])[scores.argmax(axis=1)]
+    np.testing.assert_array_equal(model.predict(X), expected)
+    ones = np.ones((60, 1))
+
+    def loss(values, ridge=0.0):
+        # A slope and an intercept for each class, of the points of the card.
+        table = np.column_stack([values[1:], values[0] * model.points_])
+        of_data = softmax_loss(table, np.hstack([ones, covers]), codes, sample_weight)
+        penalty = ridge * (model.points_**2).sum() * values[0] ** 2 / 2
+        return of_data + penalty / sample_weight.sum()
+
+    fitted = np.r_[slope, slope * model.intercept_]
+    assert model.loss_ == pytest.approx(loss(fitted))
+    best = minimize(loss, fitted, args=(RIDGE,)).fun
+    assert loss(fitted, RIDGE) == pytest.approx(best, rel=1e-5)
+    # No weights of the conditions that are as small have a loss below the bound.
+    rows, total = np.hstack([ones, X]), slope * np.abs(model.points_).sum()
+
+    def relaxed(values):
+        weights = np.column_stack(
+            [values[:3], (values[3:12] - values[12:]).reshape(3, 3)]
+        )
+        return softmax_loss(weights, rows, codes, sample_weight)
+
+    limit = {"type": "ineq", "fun": lambda values: total - values[3:].sum()}
+    bounds = [(None, None)] * 3 + [(0, None)] * 18
+    least = minimize(relaxed, np.full(21, 0.01), bounds=bounds, constraints=limit).fun
+    assert least - 0.02 <= model.loss_ - model.gap_ <= least + 1e-6
+    # Reasons are points of the predicted class.
+    for reasons, card, holds in zip(
+        model.reasons(X), scores.argmax(axis=1), covers, strict=True
+    ):
+        points = model.points_[card]
+        lost = np.abs(points[(holds == (points < 0)) & (points != 0)])
+        found = [int(text.split()[1]) for text in reasons]
+        assert found == sorted(lost, reverse=True)
+    assert {rule.label for rule in model.rules_} <= {"a", "b", "c"}
+    assert "score of b:" in model.to_text()
+    assert "largest sum is predicted" in model._repr_html_()
+
+
 def test_the_card_that_made_the_labels_is_found():
     rng = np.random.default_rng(0)
     X = rng.random((4000, 12)) < 0.5
@@ -306,5 +370,8 @@ def test_errors_name_the_argument():
             ScorecardClassifier(**{name: value}).fit(X, y)
     with pytest.raises(ValueError, match="sample_weight"):
         ScorecardClassifier().fit(X, y, weights * 1e250)
-    with pytest.raises(ValueError, match="multiclass"):
-        ScorecardClassifier().fit(X, np.arange(len(y)) % 3)
+    model = ScorecardClassifier().fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="with_points is for cards of two classes"):
+        model.with_points({0: 1}, X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="probability_by_points is for cards of two"):
+        model.probability_by_points()
