@@ -17,6 +17,7 @@ it does not between any state and the next one, whatever the states of other col
 #
 # Terms that hold are marked in arrays of shape (n_states, n_terms) for each column.
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from warnings import catch_warnings
@@ -156,8 +157,8 @@ def check_monotone(model, X, columns=None) -> MonotoneCheck:
     for name, direction in directions.items():
         column = names.index(name)
         if formula_columns is None:
-            samples = ChangedSamples(X, column, _values_of(X, column))
-            is_proved, found = False, samples.contradiction(score, direction)
+            values, is_proved = _values_of(X, column), False
+            found = contradiction(score, X, column, values, direction)
         else:
             proof = FormulaProof(formula_columns, states, column)
             is_proved, found = proof.decide(score, X, direction)
@@ -249,45 +250,30 @@ def _values_of(X, column):
     return values[np.rint(places).astype(int)].tolist()
 
 
-@dataclass(frozen=True)
-class ChangedSamples:
-    """Samples in which one column takes each of some values.
+def contradiction(score, X, column, values, direction):
+    """Find two samples whose scores move against a direction; None: none was found.
 
-    Attributes
-    ----------
-    X : data frame of pandas or ndarray
-    column : int
-    values : list
-        Ascending.
+    The column takes each of some values, ascending, in some samples of X.
     """
-
-    X: object
-    column: int
-    values: list
-
-    def contradiction(self, score, direction):
-        """Find two samples whose scores move against the direction; None: none do."""
-        step = max(1, len(self.X) // MOST_SAMPLES)
-        samples = np.arange(0, len(self.X), step)
-        n_samples, n_values = len(samples), len(self.values)
-        numbers = np.repeat(samples, n_values)
-        table = np.asarray(self.X, dtype=object)[numbers]
-        table[:, self.column] = np.tile(np.array([*self.values], object), n_samples)
-        changed = np.zeros(table.shape, dtype=bool)
-        changed[:, self.column] = True
-        if not len(table):
-            return None
-        changed_X = table_like(self.X, numbers, table, changed)
-        with catch_warnings(action="ignore"):  # of levels that are not known
-            scores = np.asarray(score(changed_X), dtype=np.float64)
-        scores = direction * scores.reshape(n_samples, n_values)
-        falls = np.maximum.accumulate(scores, axis=1) - scores
-        sample, second = np.unravel_index(falls.argmax(), falls.shape)
-        if falls[sample, second] <= TOLERANCE * np.abs(scores).max():
-            return None
-        first = scores[sample, : second + 1].argmax()
-        pair = sample * n_values + np.array([first, second])
-        return changed_X.iloc[pair] if hasattr(changed_X, "iloc") else changed_X[pair]
+    samples = np.arange(0, len(X), max(1, len(X) // MOST_SAMPLES))
+    numbers, shape = np.repeat(samples, len(values)), (len(samples), len(values))
+    table = np.asarray(X, dtype=object)[numbers]
+    if not len(table):
+        return None
+    table[:, column] = np.tile(np.array([*values], object), len(samples))
+    changed = np.zeros(table.shape, dtype=bool)
+    changed[:, column] = True
+    changed_X = table_like(X, numbers, table, changed)
+    with catch_warnings(action="ignore"):  # of levels that are not known
+        scores = np.asarray(score(changed_X), dtype=np.float64)
+    scores = direction * scores.reshape(shape)
+    falls = np.maximum.accumulate(scores, axis=1) - scores
+    sample, second = np.unravel_index(falls.argmax(), shape)
+    if falls[sample, second] <= TOLERANCE * np.abs(scores).max():
+        return None
+    first = scores[sample, : second + 1].argmax()
+    pair = sample * len(values) + np.array([first, second])
+    return changed_X.iloc[pair] if hasattr(changed_X, "iloc") else changed_X[pair]
 
 
 class FormulaProof:
@@ -318,7 +304,7 @@ class FormulaProof:
         if is_linear and self.holds_by_terms(direction):
             return True, None
         values = self.states[self.column].values
-        found = ChangedSamples(X, self.column, values).contradiction(score, direction)
+        found = contradiction(score, X, self.column, values, direction)
         if not is_linear:  # nothing is proved of dates that come again and again
             return False, found
         place = 0
@@ -328,9 +314,11 @@ class FormulaProof:
                 return False, None
             if chosen is not None:
                 pair = values[place : place + 2]
-                samples = ChangedSamples(self._sample(X, chosen), self.column, pair)
-                # Where the units of X cannot hold such a sample, nothing is decided.
-                return False, samples.contradiction(score, direction)
+                sample = self._sample(X, chosen)
+                # Where X or an encoder takes no such sample, nothing is decided.
+                with suppress(ValueError):
+                    found = contradiction(score, sample, self.column, pair, direction)
+                return False, found
             place += 1
         return found is None, found
 
@@ -361,8 +349,9 @@ class FormulaProof:
     def _is_possible(self, column):
         """Mark the states of a column that samples may have."""
         states, fitted = self.states[column], self.columns.encoded[column]
-        is_possible = np.ones(len(states.bits) + 2, dtype=bool)
-        if states.kind in ("number", "ordered") and fitted is not None:
+        n_codes = len(getattr(fitted, "special", ()))
+        is_possible = np.ones(len(states.bits) + 2 + n_codes, dtype=bool)
+        if states.kind in ("number", "ordered") and fitted is not None and not n_codes:
             # Missing values have a feature of their own, or satisfy no condition.
             is_possible[-2:] = not fitted.indicates_missing, fitted.indicates_missing
         return is_possible
@@ -370,7 +359,7 @@ class FormulaProof:
     def marks(self, terms, column):
         """Mark the terms whose conditions on a column hold, in each of its states."""
         possible = self.possible[column]
-        n_states = len(self.states[column].bits) + 2
+        n_states = max(map(len, possible.values()), default=self.n_states)
         marks = np.ones((n_states, len(terms)), dtype=bool)
         for number, term in enumerate(terms):
             for feature, value in term:
@@ -459,7 +448,8 @@ class FormulaProof:
         readers = self.readers(terms)
         readers[self.column] = False
         weights = readers @ np.abs(values[used])
-        order = np.argsort(-weights)[: np.count_nonzero(weights)]
+        order = np.argsort(-weights, kind="stable")
+        order = order[readers[order].any(axis=1)]
         options = [self._patterns(terms, column) for column in order]
         depths = range(len(order) + 1)
         later = np.array([readers[order[depth:]].any(axis=0) for depth in depths])

@@ -161,6 +161,20 @@ def test_dates_with_weekdays_are_only_searched():
     assert check_monotone(mondays, frame, {"on": 1}).verdicts["on"] == "contradicted"
 
 
+def test_special_codes_are_free():
+    """A code is neither small nor large: the score may do anything there."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(0, 9, 200) * 1.0, "b": rng.random(200)})
+    y = frame["a"] + rng.normal(size=200) > 4
+    frame.loc[:40, "a"], y[:40] = -9, rng.random(40) < 0.8
+    encoder = BooleanEncoder(n_bins=4, special={"a": [-9]})
+    for kind in ("conjunctions", "trees"):
+        model = make_pipeline(encoder, MODELS[kind]({"a": 1})).fit(frame, y)
+        assert check_monotone(model, frame).is_proved
+        codes, small = frame[:1], frame[:1].assign(a=0.0)
+        assert model.decision_function(codes)[0] > model.decision_function(small)[0]
+
+
 def test_text_page_and_sql_say_the_directions():
     frame, y = small_frame(2)
     frame = frame.rename(columns={"a": "a*/"})
