@@ -35,7 +35,6 @@ NUMERIC = (
     "boolean_encoder", "consistent_halfspace", "filtering", "online_boost",
     "density_imputer", "gaussian_combination",
     "query_by_committee", "boost_by_majority_regressor", "boost_by_majority_trees",
-    "boolean_ensemble",
 )  # fmt: skip
 QUICK = {name: case for name, case in CASES.items() if case.quick is not None}
 QUICK.pop("conjunction_features_frequent")  # takes long
@@ -65,7 +64,8 @@ def test_the_model_of_a_table_is_that_of_memory(name, labelled, numbered):
     table, y = (numbered, NUMBERS) if is_regressor(found) else (labelled, LABELS)
     expected.fit(BITS, y)
     found.fit(table)
-    assert pickle.dumps(found) == pickle.dumps(expected)
+    if not name.startswith("boolean_ensemble"):  # which needs no encoder for a table
+        assert pickle.dumps(found) == pickle.dumps(expected)
     methods = "predict", "predict_proba", "decision_function", "score_samples"
     for method in ("transform", *methods):
         if hasattr(found, method):
