@@ -24,7 +24,7 @@ from sklboolean._core.directions import directions_of_features
 from sklboolean._core.feature_names import NamedCsr
 from sklboolean._core.formulas import feature_names_of
 from sklboolean._core.meta import draw_seed, fit_clone
-from sklboolean._core.packed_partitions import labelled
+from sklboolean._core.packed_partitions import PartitionsMixin, labelled
 from sklboolean._core.parallel import in_jobs
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import (
@@ -148,7 +148,7 @@ def as_sparse(X):
     return bits
 
 
-class BooleanEnsemble(CallbackSupportMixin, VersionedEstimator):
+class BooleanEnsemble(PartitionsMixin, CallbackSupportMixin, VersionedEstimator):
     """Encoding and training of the members of an ensemble.
 
     A subclass defines ``_member_method``, the method that members have.
