@@ -45,8 +45,9 @@ def model_page(
 ) -> str:  # fmt: skip
     """Write a web page on which a fitted model can be read and tried.
 
-    The page is one HTML file. It lists the rules or weights, which can be sorted, shows
-    the samples that satisfy a rule, and has a form in the columns of X. The form
+    The page is one HTML file. It lists the rules or weights, which can be sorted, with
+    the grades of a rule folded below it, shows the samples that satisfy a rule, and has
+    a form in the columns of X. The form
     computes the probability in the browser and lists what holds, finds the cheapest
     change of one or two columns that turns the prediction, and shows what each column
     adds to the score: its Shapley value against all samples of X, unless rules overlap
