@@ -65,10 +65,11 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
     regression with an L2 penalty, to which many small effects add up; a
     `ConjunctionLogisticRegression`, which finds the few conjunctions that matter; and a
     `BooleanGaussianProcessClassifier`, which learns the relevance of each column. With
-    more than 2000 samples four models of boosted trees take the place of the process,
-    and the ensemble is a formula, which `to_sql` writes. The log-odds of the models are
-    added up with weights that minimize the loss of held-out samples. Nothing is tuned,
-    and `inspection.shapley_values` explains each prediction exactly.
+    more than 2000 samples models of boosted trees take the place of the process, of six
+    classes or more the place of all, and the ensemble is a formula, which `to_sql`
+    writes. The log-odds of the models are added up with weights that minimize the loss
+    of held-out samples. Nothing is tuned, and `inspection.shapley_values` explains each
+    prediction exactly.
 
     Parameters
     ----------
