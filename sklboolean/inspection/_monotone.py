@@ -158,13 +158,13 @@ def check_monotone(model, X, columns=None) -> MonotoneCheck:
         column = names.index(name)
         if formula_columns is None:
             values, is_proved = _values_of(X, column), False
-            found = contradiction(score, X, column, values, direction)
+            two_rows = contradiction(score, X, column, values, direction)
         else:
             proof = FormulaProof(formula_columns, states, column)
-            is_proved, found = proof.decide(score, X, direction)
+            is_proved, two_rows = proof.decide(score, X, direction)
         verdicts[name] = "proved" if is_proved else "searched"
-        if found is not None:
-            verdicts[name], rows[name] = "contradicted", found
+        if two_rows is not None:
+            verdicts[name], rows[name] = "contradicted", two_rows
     return MonotoneCheck(directions, verdicts, rows)
 
 
@@ -298,29 +298,31 @@ class FormulaProof:
         Returns
         -------
         is_proved : bool
-        found : data frame or ndarray of shape (2, n_columns), or None
+        two_rows : data frame or ndarray of shape (2, n_columns), or None
         """
         is_linear = not self._reads_calendar()
         if is_linear and self.holds_by_terms(direction):
             return True, None
         values = self.states[self.column].values
-        found = contradiction(score, X, self.column, values, direction)
+        two_rows = contradiction(score, X, self.column, values, direction)
         if not is_linear:  # nothing is proved of dates that come again and again
-            return False, found
-        place = 0
-        while found is None and place < self.n_states - 1:
-            chosen, is_ended = self.least_change(direction, place)
+            return False, two_rows
+        first_state = 0
+        while two_rows is None and first_state < self.n_states - 1:
+            chosen, is_ended = self.least_change(direction, first_state)
             if not is_ended:
                 return False, None
             if chosen is not None:
-                pair = values[place : place + 2]
+                pair = values[first_state : first_state + 2]
                 sample = self._sample(X, chosen)
                 # Where X or an encoder takes no such sample, nothing is decided.
                 with suppress(ValueError):
-                    found = contradiction(score, sample, self.column, pair, direction)
-                return False, found
-            place += 1
-        return found is None, found
+                    two_rows = contradiction(
+                        score, sample, self.column, pair, direction
+                    )
+                return False, two_rows
+            first_state += 1
+        return two_rows is None, two_rows
 
     def _reads_calendar(self):
         """Whether terms read the month, weekday or hour of the column."""
@@ -396,17 +398,17 @@ class FormulaProof:
                 (sign * order <= 0).all() and (sign * steps >= 0).all()
                 for sign in (1, -1)
             )
-        left = dict(zip(terms, values, strict=True))
+        alone = dict(zip(terms, values, strict=True))
         sign = direction * np.sign(self.formula.slope)
         for part in self.formula.parts:
             for term, value in part.items():
                 if term:  # others are in the intercept
-                    left[term] -= sign * value
+                    alone[term] -= sign * value
             if not self._part_holds(list(part), sign * np.array([*part.values()])):
                 return False
-        left = np.array(list(left.values()))
-        left[np.abs(left) <= self._slack(values)] = 0.0
-        return bool((steps * left >= 0).all())
+        alone = np.array(list(alone.values()))
+        alone[np.abs(alone) <= self._slack(values)] = 0.0
+        return bool((steps * alone >= 0).all())
 
     def _part_holds(self, terms, values):
         """Test that no two terms of a part have values in the wrong order."""
@@ -427,7 +429,7 @@ class FormulaProof:
     def _slack(self, values):
         return 1e-3 * TOLERANCE * np.abs(values).sum()
 
-    def least_change(self, direction, place):
+    def least_change(self, direction, first_state):
         """Search a sample whose score falls from a state of the column to the next.
 
         Returns
@@ -437,7 +439,7 @@ class FormulaProof:
         is_ended : bool
         """
         terms, values = list(self.formula.terms), self.values(direction)
-        at, then = self.marks(terms, self.column)[place : place + 2]
+        at, then = self.marks(terms, self.column)[first_state : first_state + 2]
         if isinstance(self.formula, FirstRule):
             used = np.arange(len(terms))
             bound = partial(_change_of_rules, values, at, then)
