@@ -274,4 +274,9 @@ def test_weights_of_a_file_are_scaled_together(name, tmp_path):
     expected = answers(fit(name, X, y, weights), X)
     parts = [(X[k], y[k], weights[k]) for k in (slice(20), slice(20, None))]
     table = BitTable.write(tmp_path / "table.bits", parts)
-    same_answers(answers(clone(MODELS[name]).fit(table), X), expected)
+    found = answers(clone(MODELS[name]).fit(table), X)
+    if "ensemble" in name:  # the columns of an encoder are added up in another order
+        for method in expected:
+            np.testing.assert_allclose(found[method], expected[method], rtol=1e-12)
+    else:
+        same_answers(found, expected)

@@ -281,7 +281,7 @@ class BooleanEnsemble(PartitionsMixin, CallbackSupportMixin, VersionedEstimator)
         )
         has_fine = not models or any(isinstance(m, FINE_MODELS) for _, m in models)
         if has_fine and (encoder.n_bins, encoder.strategy) == ("auto", "quantile"):
-            n_bins = FEW_FINE_BINS if len(labels) <= MOST_FOR_FEW_BINS else FINE_BINS
+            n_bins = FEW_FINE_BINS if labels.size <= MOST_FOR_FEW_BINS else FINE_BINS
             is_coarse = encoder._fit_finely(*data, n_bins)
         else:
             encoder.fit(*data)

@@ -177,6 +177,7 @@ def distill(
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> from sklboolean.inspection import distill
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X = X.iloc[:, :8]
     >>> forest = RandomForestClassifier(random_state=0).fit(X[:400], y[:400])
     >>> distillation = distill(forest, X[400:], y[400:], random_state=0)
     >>> distillation.agreement > 0.9

@@ -112,6 +112,7 @@ def model_page(
     >>> from sklboolean import BooleanEncoder, RuleClassifier
     >>> from sklboolean.inspection import model_page
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> X = X.iloc[:, :8]
     >>> model = make_pipeline(BooleanEncoder(), RuleClassifier(random_state=0))
     >>> page = model_page(model.fit(X[::4], y[::4]), X[::4], y[::4])
     >>> page.startswith("<!doctype html>")

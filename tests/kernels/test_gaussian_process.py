@@ -631,7 +631,8 @@ def test_sparse_samples_and_levels_that_are_new():
     )
 
 
-def test_too_large_data_are_an_error():
+def test_too_large_data_are_an_error(monkeypatch):
+    monkeypatch.setattr("sklboolean._core.memory.free_bytes", lambda: 2.0**30)
     X = sparse.csr_array((2, 2**31 - 1), dtype=bool)
     X = sparse.vstack([X] * 3, format="csr")
     with pytest.raises(ValueError, match="Select features"):

@@ -278,7 +278,8 @@ def test_explanations_are_readable_as_they_stand():
         "ShapleyValues of 80 samples, 8 columns: score of 1"
     )
     explanation = inspection.explain(model, X[:1])[0]
-    assert repr(explanation) == explanation.to_text()
+    assert repr(explanation).startswith("Explanation(log-odds of 1: ")
+    assert str(explanation) == explanation.to_text()
     with pytest.raises(ValueError, match="distill fits a formula to any"):
         inspection.shapley_values(DecisionTreeClassifier().fit(X, y), X)
     booster = BoostByMajority(n_estimators=3).fit(X, y)
