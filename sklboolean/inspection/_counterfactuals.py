@@ -5,6 +5,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.exports import import_pandas
 from sklboolean._core.formula import class_labels
@@ -115,20 +116,16 @@ class Counterfactuals:
         ImportError
             When pandas is not installed.
         """
+        names = "sample number column old new cost prediction is_proved".split()
         lines = [
-            {
-                "sample": int(self.samples[number]),
-                "number": number,
-                "column": self.column_names[column],
-                "old": old,
-                "new": new,
-                "cost": float(self.costs[number]),
-                "prediction": python_value(self.predictions[number]),
-                "is_proved": bool(self.is_proved[self.samples[number]]),
-            }
+            (
+                int(self.samples[number]), number, self.column_names[column], old, new,
+                float(self.costs[number]), python_value(self.predictions[number]),
+                bool(self.is_proved[self.samples[number]]),
+            )
             for number, column, old, new in self._changes()
-        ]
-        return import_pandas().DataFrame(lines)
+        ]  # fmt: skip
+        return import_pandas().DataFrame(lines, columns=names)
 
     def to_text(self) -> str:
         """Write a line for each answer, and then for each sample without one.
@@ -314,6 +311,11 @@ def robustness(model, X, *, encoder=None, time_limit=None) -> np.ndarray:
     array([1., 1., 1., 1.])
     """
     search = _Search(model, encoder)
+    if search.classes is None:
+        raise ValueError(
+            f"robustness needs a classifier; this {type(model).__name__} predicts "
+            "numbers. For a range of them use counterfactuals with max_changes."
+        )
     samples = search.read(X)
     n_changes = np.empty(len(samples.bits))
     for number, targets in enumerate(search.targets(samples, None)):
@@ -351,14 +353,21 @@ class _Search:
     """
 
     def __init__(self, model, encoder=None, costs=None, immutable=(), directions=None):
+        for fitted in (model, encoder):
+            if hasattr(fitted, "fit"):  # a RuleSet has none
+                check_is_fitted(fitted)
+        if not hasattr(model, "predict"):
+            raise ValueError(
+                f"model must be a classifier or a regressor; got {model!r}."
+            )
         self.columns, self.is_formula = changeable_columns(model, encoder)
         self.model, self.has_encoder = model, encoder is not None
         self.states = legal_states(self.columns)
         self.costs, self.directions = costs or {}, directions or {}
-        self.immutable = list(immutable)
         check_changes(
-            self.columns.names, self.states, self.costs, self.immutable, self.directions
+            self.columns.names, self.states, self.costs, immutable, self.directions
         )
+        self.immutable = list(immutable)
         self._of_formula = None
         if self.is_formula:
             self.classes = self.columns.formula.classes
@@ -372,13 +381,7 @@ class _Search:
         model = self.model
         if self.is_formula:
             model, X = self.columns.model, self.columns.samples(X)
-        predictions = np.asarray(model.predict(X))
-        if predictions.size != len(predictions):
-            raise ValueError(
-                "The model predicts several outputs for each sample, but changes are "
-                "searched for one. Give a model of one output."
-            )
-        return predictions.ravel()
+        return single_output(model.predict(X))
 
     def read(self, X):
         """Check samples."""
@@ -399,7 +402,10 @@ class _Search:
         """List the predictions to reach for each sample."""
         classes, n_samples = self.classes, len(samples.bits)
         if classes is None:
-            is_pair = np.shape(target) == (2,) and target[0] <= target[1]
+            is_pair = (
+                np.shape(target) == (2,) and np.asarray(target).dtype.kind in "biuf"
+            )
+            is_pair = is_pair and target[0] <= target[1]
             if not is_pair or target[0] == np.inf or target[1] == -np.inf:
                 raise ValueError(
                     "target must be (low, high) with low <= high, and a number between "
@@ -511,6 +517,17 @@ class _Search:
         )  # fmt: skip
 
 
+def single_output(predictions):
+    """Make predictions, or classes, an array of one dimension."""
+    predictions = np.asarray(predictions)
+    if predictions.size != len(predictions):
+        raise ValueError(
+            "The model predicts several outputs for each sample. Give a model of one "
+            "output."
+        )
+    return predictions.ravel()
+
+
 def changeable_table(X):
     """Convert samples to a data frame of pandas or an array, whose cells can change."""
     X = as_frame(X)
@@ -520,6 +537,11 @@ def changeable_table(X):
         return X
     # Beside text, numpy would turn numbers into text.
     is_text = np.asarray(X).dtype.kind in "SU"  # also of numbers beside text
+    if np.ndim(X) != 2:
+        raise ValueError(
+            f"X must be a table of shape (n_samples, n_columns); its shape is "
+            f"{np.shape(X)}. Of one sample give [sample]."
+        )
     return np.asarray(X, dtype=object if is_text else None)
 
 

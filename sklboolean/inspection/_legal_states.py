@@ -1,5 +1,6 @@
 """The states that each column of the user's data may take, and sums for a target."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,6 +85,12 @@ def check_changes(names, states, costs, immutable, directions, *, has_functions=
     """Raise a ValueError for unknown columns, bad costs and directions."""
     arguments = {"costs": costs, "immutable": immutable, "directions": directions}
     for argument, labels in arguments.items():
+        is_list = argument == "immutable"
+        if isinstance(labels, str) or not isinstance(
+            labels, Collection if is_list else dict
+        ):
+            wanted = "list of columns" if is_list else "dict from columns"
+            raise ValueError(f"{argument} must be a {wanted}; got {labels!r}.")
         for label in labels:
             if label not in names:
                 raise ValueError(

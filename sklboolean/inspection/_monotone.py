@@ -28,7 +28,11 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.feature_names import split_pipeline
 from sklboolean._core.formula import FirstRule
 from sklboolean._core.validation import is_missing
-from sklboolean.inspection._counterfactuals import changeable_table, table_like
+from sklboolean.inspection._counterfactuals import (
+    changeable_table,
+    single_output,
+    table_like,
+)
 from sklboolean.inspection._formulas import conjunctions_of
 from sklboolean.inspection._legal_states import legal_states, possible_bits
 from sklboolean.inspection._user_columns import UserColumns, sources_by_column
@@ -69,6 +73,9 @@ class MonotoneCheck:
     directions: dict
     verdicts: dict
     rows: dict
+
+    def __str__(self):
+        return self.to_text()
 
     @property
     def is_proved(self):
@@ -148,11 +155,14 @@ def check_monotone(model, X, columns=None) -> MonotoneCheck:
     if formula_columns is None:
         numbers = range(X.shape[1])
         names = [*map(str, getattr(X, "columns", [f"x{j}" for j in numbers]))]
-        states = [None] * len(names)
+        has_order = [_has_order(X, column) for column in numbers]
     else:
         X, names = formula_columns.table(X), formula_columns.names
         states = legal_states(formula_columns)
-    directions = _checked_directions(model, names, states, columns)
+        has_order = [each.kind not in ("category", TAGS) for each in states]
+    signs = [(-1, 0, 1) if is_ordered else (0,) for is_ordered in has_order]
+    signs = dict(zip(names, signs, strict=True))
+    directions = _checked_directions(model, signs, columns)
     verdicts, rows = {}, {}
     for name, direction in directions.items():
         column = names.index(name)
@@ -177,7 +187,8 @@ def score_of(model):
         )
     classes = getattr(model, "classes_", None)
     if classes is None:
-        return lambda X: np.ravel(model.predict(X))
+        return lambda X: single_output(model.predict(X))
+    single_output(classes)  # else the classes are several arrays
     if len(classes) != 2:
         raise ValueError(
             f"check_monotone needs a regressor or two classes; the model has "
@@ -205,8 +216,11 @@ def _formula_columns(model, X):
     return columns
 
 
-def _checked_directions(model, names, states, directions):
-    """Check directions by column; None stands for those of the model."""
+def _checked_directions(model, signs, directions):
+    """Check directions by column; None stands for those of the model.
+
+    ``signs`` holds those that each column may have.
+    """
     if directions is None:
         model = getattr(model, "best_estimator_", model)
         owners = [getattr(model, "pipeline_", None) and model, split_pipeline(model)[1]]
@@ -219,21 +233,20 @@ def _checked_directions(model, names, states, directions):
             )
     if not isinstance(directions, dict):
         given = np.ravel(directions).tolist()
-        if len(given) != len(names):
+        if len(given) != len(signs):
             raise ValueError(
-                f"The model has directions for {len(given)} features, and X has "
-                f"{len(names)} columns. Give columns, for example columns={{'age': 1}}."
+                f"The number of directions is {len(given)}, and X has {len(signs)} "
+                "columns. Give a dict, for example columns={'age': 1}."
             )
-        directions = dict(zip(names, given, strict=True))
+        directions = dict(zip(signs, given, strict=True))
     directions = {str(name): direction for name, direction in directions.items()}
     for name, direction in directions.items():
-        if name not in names:
+        if name not in signs:
             raise ValueError(
                 f"columns names {name!r}, which is not a column of X. The columns are "
-                f"{names}."
+                f"{[*signs]}."
             )
-        kind = getattr(states[names.index(name)], "kind", "number")
-        if direction not in (-1, 0, 1) or kind in ("category", TAGS):
+        if isinstance(direction, bool) or direction not in signs[name]:
             raise ValueError(
                 f"The direction of {name!r} is {direction!r}. It must be -1 or 1, and "
                 "the column must hold numbers, dates, ordered levels or Booleans."
@@ -241,11 +254,22 @@ def _checked_directions(model, names, states, directions):
     return {name: sign for name, sign in directions.items() if sign}
 
 
+def _has_order(X, column):
+    """Test whether a column holds no levels without an order."""
+    values = X.iloc[:, column] if hasattr(X, "iloc") else X[:, column]
+    if hasattr(values.dtype, "ordered"):
+        return bool(values.dtype.ordered)
+    return not any(isinstance(value, str) for value in np.asarray(values, object))
+
+
 def _values_of(X, column):
     """List some values of a column of samples, ascending."""
     values = X.iloc[:, column] if hasattr(X, "iloc") else X[:, column]
-    values = np.asarray(values)
-    values = np.unique(values[~is_missing(values)])
+    if hasattr(values.dtype, "categories"):
+        values = np.asarray(values.cat.remove_unused_categories().cat.categories)
+    else:
+        values = np.asarray(values)
+        values = np.unique(values[~is_missing(values)])
     places = np.linspace(0, len(values) - 1, min(len(values), MOST_VALUES))
     return values[np.rint(places).astype(int)].tolist()
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -425,6 +426,8 @@ def test_target_of_a_regressor():
         with pytest.raises(ValueError, match=r"target must be \(low, high\)"):
             counterfactuals(pipeline, X.head(1), (infinite, infinite))
     with pytest.raises(ValueError, match=r"target must be \(low, high\)"):
+        counterfactuals(pipeline, X.head(1), ("a", "b"))
+    with pytest.raises(ValueError, match="robustness needs a classifier"):
         robustness(pipeline, X.head(1))
 
 
@@ -544,6 +547,15 @@ def test_errors_name_the_argument():
     X, y = WINE
     model = make_pipeline(BooleanEncoder(n_bins=3), AveragedPerceptron(random_state=0))
     model.fit(X, y)
+    for argument, value in {
+        "immutable": "proline", "costs": 3, "directions": ["proline"]
+    }.items():  # fmt: skip
+        with pytest.raises(ValueError, match=f"{argument} must be a "):
+            counterfactuals(model, X, **{argument: value})
+    with pytest.raises(NotFittedError):
+        counterfactuals(AveragedPerceptron(), X)
+    with pytest.raises(ValueError, match="model must be a classifier"):
+        counterfactuals(model[0], X)
     with pytest.raises(ValueError, match="immutable names 'size'"):
         counterfactuals(model, X, immutable=["size"])
     with pytest.raises(ValueError, match="costs names 'size'"):

@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
+from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import (
     BooleanEncoder,
@@ -132,6 +134,18 @@ def test_other_models_are_searched():
     assert check_monotone(scaled, frame, {"a": -1}).verdicts == {"a": "contradicted"}
 
 
+def test_values_of_ordered_levels_of_other_models_have_the_order_of_the_levels():
+    sizes = pd.Categorical(["S", "M", "L"] * 20, ["S", "M", "L", "XL"], ordered=True)
+    X = pd.DataFrame({"size": sizes, "shop": pd.Categorical(["a", "b"] * 30)})
+    model = make_pipeline(OrdinalEncoder(categories=[["S", "M", "L"], ["a", "b"]]))
+    model = make_pipeline(model, LinearRegression()).fit(X, sizes.codes)
+    assert check_monotone(model, X, {"size": 1, "shop": 0}).verdicts == {
+        "size": "searched"
+    }
+    rows = check_monotone(model, X, {"size": -1}).rows["size"]
+    assert rows["size"].tolist() == ["S", "L"]
+
+
 def test_bits_without_an_encoder_are_columns():
     X = np.random.default_rng(0).integers(0, 2, (80, 4))
     y = X[:, 0] & X[:, 1]
@@ -207,6 +221,8 @@ def test_text_page_and_sql_say_the_directions():
         ({"e": 1}, "names 'e', which is not a column of X"),
         ({"c": 1}, "direction of 'c' is 1. .* ordered levels"),
         ({"a": 2}, "direction of 'a' is 2"),
+        ({"a": True}, "direction of 'a' is True"),
+        (["a"], "number of directions is 1, and X has"),
         (None, "The model has no monotonic_cst"),
     ],
 )
@@ -215,6 +231,15 @@ def test_wrong_questions_are_named(columns, message):
     model = make_pipeline(BooleanEncoder(), MODELS["conjunctions"](None)).fit(frame, y)
     with pytest.raises(ValueError, match=message):
         check_monotone(model, frame, columns)
+    with pytest.raises(ValueError, match="X must be a table"):
+        check_monotone(model, None)
+    texts = np.array([["a"], ["b"]] * 30, object)
+    other = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(texts, y)
+    with pytest.raises(ValueError, match=r"of 'x0' is 1\. .* ordered levels"):
+        check_monotone(other, texts, {"x0": 1})
+    pair = DecisionTreeClassifier().fit(frame[["a"]], np.column_stack([y, y]))
+    with pytest.raises(ValueError, match="predicts several outputs"):
+        check_monotone(pair, frame[["a"]], {"a": 1})
     three = LogisticRegression().fit(frame[["a"]], np.arange(60) % 3)
     with pytest.raises(ValueError, match="two classes; the model has 3"):
         check_monotone(three, frame[["a"]], {"a": 1})
