@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +21,7 @@ from sklboolean._core.validation import (
     check_labelled,
     is_missing,
 )
+from sklboolean.inspection._counterfactuals import single_output
 from sklboolean.inspection._permutation_test import (
     PermutationParams,
     best_group,
@@ -279,7 +280,7 @@ def _read_bits(X, encoder):
 def _read_numbers(values, name):
     """Check the number of each sample."""
     values = np.asarray(plain_labels(values))
-    if values.dtype.kind == "O" and is_missing(values).any():
+    if values.dtype.kind in "fO" and values.ndim and is_missing(values).any():
         raise ValueError(
             f"{name} holds missing values. Leave out the samples without a value."
         )
@@ -392,29 +393,31 @@ def _losses(model, X, y, loss):
     elif loss == "auto":
         loss = "squared"
     needs_class = loss in ("log-loss", "error")
-    if needs_class != is_classifier(model) or has_probabilities < (loss == "log-loss"):
+    has_type = is_classifier if needs_class else is_regressor
+    if not has_type(model) or has_probabilities < (loss == "log-loss"):
         raise ValueError(
             f"loss={loss!r} does not suit {type(model).__name__}: 'log-loss' needs a "
             "classifier with predict_proba, 'error' a classifier, and the others a "
             "regressor. Set loss='auto'."
         )
-    predict = model.predict_proba if loss == "log-loss" else model.predict
-    predictions = np.asarray(predict(X))
+    if loss == "log-loss":
+        single_output(model.classes_)  # else the classes are several arrays
+        predictions = np.asarray(model.predict_proba(X))
+    else:
+        predictions = single_output(model.predict(X))
     if len(predictions) != len(y):
         raise ValueError(
             f"y has {len(y)} entries and X has {len(predictions)} samples: give one "
             "for each sample."
         )
-    if loss == "log-loss":
-        return _log_losses(predictions, y, class_labels(model))
-    if loss == "error":
-        return predictions != y
+    if needs_class:
+        return _class_losses(predictions, y, class_labels(model))
     difference = _read_numbers(y, "y") - predictions
     return np.abs(difference) if loss == "absolute" else difference**2
 
 
-def _log_losses(probabilities, y, classes):
-    """Compute minus the logarithm of the probability of each label."""
+def _class_losses(predictions, y, classes):
+    """Compute the loss of each label, for predicted labels or probabilities."""
     columns, labels = {label: k for k, label in enumerate(classes)}, y.tolist()
     unknown = [label for label in labels if label not in columns]
     if unknown:
@@ -422,5 +425,7 @@ def _log_losses(probabilities, y, classes):
             f"y holds the label {unknown[0]!r}, which the model does not know; its "
             f"classes are {classes}."
         )
-    of_labels = probabilities[np.arange(len(y)), [columns[label] for label in labels]]
+    if predictions.ndim == 1:
+        return predictions != y
+    of_labels = predictions[np.arange(len(y)), [columns[label] for label in labels]]
     return -np.log(np.maximum(of_labels, LEAST_PROBABILITY))

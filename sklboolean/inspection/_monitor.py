@@ -27,6 +27,7 @@ from sklboolean._core.sql_code import SqlFeatures, shares_code
 from sklboolean.inspection._explanations import as_frame
 from sklboolean.inspection._formulas import check_names
 from sklboolean.inspection._legal_states import possible_bits
+from sklboolean.inspection._permutation_test import check_share
 from sklboolean.inspection._user_columns import UserColumns, empty_sum
 
 PRIOR = 0.5  # samples that are added to each bin, so that no share is 0
@@ -180,6 +181,8 @@ class Drift:
         """
         if self.source is None:
             raise ValueError("source is None: call monitor, which knows the columns.")
+        if not isinstance(table, str) or not table.strip():
+            raise ValueError(f"table must be the name of a table; got {table!r}.")
         encoder, columns = self.source.transformers, self.source.formula.columns
         features = SqlFeatures(columns, feature_names, encoder, dialect)
         names, shares = [self.columns[k] for k in self.owners], self._shares()[:, 0]
@@ -251,13 +254,14 @@ def monitor(model, X, *, alpha=0.05, min_index=0.1) -> "Drift":
     ['tumour size (mm)']
     """
     check_is_fitted(model)
-    check_real(alpha, "alpha", 0)
+    check_share(alpha, "alpha")
     check_real(min_index, "min_index", 0)
+    n_samples, feature_counts = _training_counts(model)
     source = _columns_of(model)
     bits = source.bits(source.samples(as_frame(X)))
     feature_names = check_names(split_pipeline(model)[2], bits.shape[1])
     words = FeatureNames(feature_names).words
-    bins = list(_column_bins(source, *_training_counts(model), words))
+    bins = list(_column_bins(source, n_samples, feature_counts, words))
     names = list(dict.fromkeys(column for column, _, _ in bins))
     owners = np.array([names.index(column) for column, _, _ in bins], dtype=np.intp)
     terms = [term for _, term, _ in bins]

@@ -99,7 +99,7 @@ def best_group(words, target, strata, n_features, params, seed):
     Returns
     -------
     literals : tuple of (feature, value) pairs, or None
-        None where no score is above 0.
+        None where no score is above 0 by more than rounding.
     score : float
     p_value : float
     """
@@ -114,12 +114,15 @@ def best_group(words, target, strata, n_features, params, seed):
             "fewer features, for example with "
             "encoder=BooleanEncoder(n_bins=4, max_categories=10)."
         )
-    integers, unit = to_integers(centred(target, strata))
+    target = centred(target, strata)
+    integers, unit = to_integers(target)
     if not integers.any():
         return None, 0.0, 1.0
     values = integers.astype(np.float64)
     found, largest = _largest_scores(table, values, strata, params, seed)
-    if not found:
+    # The sum of all samples is 0 but for rounding: they are no group.
+    rounding = len(target) * np.finfo(float).eps * np.abs(target).sum()
+    if not found or unit * abs(found[0][1]) <= rounding:
         return None, 0.0, 1.0
     literals = as_pairs(found[0][0], n_features)
     return literals, unit * float(largest[0]), float(np.mean(largest >= largest[0]))

@@ -4,11 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sklboolean._core.bits import PackedBits, as_words
+from sklboolean._core.conjunction_search import satisfied_by
 from sklboolean._core.exports import import_pandas
 from sklboolean._core.formula import Columns, FirstRule
 from sklboolean._core.formulas import conjunction_text
 from sklboolean._core.sql_code import sql_code
+from sklboolean._core.validation import check_boolean_array
 from sklboolean.inspection._figure import COLORS, Display, label_rows
+from sklboolean.preprocessing._frames import as_table
 
 
 @dataclass(frozen=True)
@@ -79,11 +83,25 @@ class Subgroups:
         -------
         groups : ndarray of shape (n_samples,), int
             Numbers from 1, in the order of the groups. 0: none.
+
+        Raises
+        ------
+        ValueError
+            For invalid data, and another number of features.
         """
         if self.encoder is not None:
             X = self.encoder.transform(X)
-        bits = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
-        return self._formula().predict(bits.astype(bool))
+        X = X if isinstance(X, PackedBits) else as_table(X)
+        words, n_features = check_boolean_array(X, "X", None)
+        if n_features != len(self.feature_names):
+            raise ValueError(
+                f"X has {n_features} features, but the groups were found among "
+                f"{len(self.feature_names)}."
+            )
+        words, groups = as_words(words), np.zeros(words.shape[0], dtype=np.intp)
+        for number in range(len(self), 0, -1):  # the first group counts
+            groups[satisfied_by(words, self.conjunctions[number - 1])] = number
+        return groups
 
     def to_frame(self):
         """Make a data frame with a row for each group.

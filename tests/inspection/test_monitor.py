@@ -237,8 +237,14 @@ def test_models_and_arguments_that_are_refused():
     with pytest.raises(ValueError, match="AveragedPerceptron does not keep the counts"):
         monitor(AveragedPerceptron().fit(bits, labels), bits)
     card = ScorecardClassifier().fit(bits, labels)
-    with pytest.raises(ValueError, match="alpha must be at least 0"):
-        monitor(card, bits, alpha=-1)
+    with pytest.raises(ValueError, match="LogisticRegression does not keep the counts"):
+        monitor(LogisticRegression().fit(bits / 2, labels), bits / 2)
+    for alpha in (-1, 2):
+        with pytest.raises(ValueError, match="alpha must be at"):
+            monitor(card, bits, alpha=alpha)
+    for table in (None, ""):
+        with pytest.raises(ValueError, match="table must be the name of a table"):
+            monitor(card, bits).to_sql(table)
     with pytest.raises(ValueError, match="3 features"):
         monitor(card, bits[:, :3])
     with pytest.raises(ValueError, match="source is None"):

@@ -16,7 +16,9 @@ from scipy import sparse
 from scipy.stats import ttest_ind
 from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
 from sklboolean._core._table import TARGETS
+from sklearn.cluster import KMeans
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from sklboolean import BooleanEncoder
 from sklboolean._core.bits import PackedBits, pack_dense
@@ -364,7 +366,7 @@ LOGISTIC = LogisticRegression().fit(X8, Y8 > 3)
         ({"target": Y8[:5]}, "target has 5 entries and X has 8 samples"),
         ({"target": ["a"] * 8}, 'compare them with one, such as y == "yes"'),
         ({"target": np.ones((8, 2))}, "target must hold a number"),
-        ({"target": [1, np.nan] * 4}, "target contains NaN"),
+        ({"target": [1, np.nan] * 4}, "target holds missing values. Leave out"),
         ({"target": [1, np.inf] * 4}, "target contains infinity"),
         ({"target": np.full(8, 0.1)}, "target is constant"),
         ({"target": [1e200] + 7 * [0]}, "target holds 1e"),
@@ -406,18 +408,55 @@ def test_too_many_conjunctions_name_the_ways_out():
     ("model", "y", "loss", "message"),
     [
         (LOGISTIC, Y8, "auto", "the label 2, which the model does not know"),
+        (LOGISTIC, Y8, "error", "the label 2, which the model does not know"),
         (LOGISTIC, Y8[:5] > 3, "auto", "y has 5 entries and X has 8"),
         (LOGISTIC, [None] * 8, "auto", "missing values"),
         (LOGISTIC, Y8 > 3, "squared", "loss='squared' does not suit"),
         (LOGISTIC, Y8 > 3, "hinge", "loss must be one of"),
         (RidgeClassifier().fit(X8, Y8 > 3), Y8 > 3, "log-loss", "does not suit"),
         (LinearRegression().fit(X8, Y8), Y8[:5], "auto", "y has 5 entries"),
+        (LinearRegression().fit(X8, X8), Y8, "auto", "predicts several outputs"),
+        (DecisionTreeClassifier().fit(X8, X8), Y8, "auto", "several outputs"),
+        (KMeans(2, random_state=0).fit(X8), Y8, "auto", "does not suit KMeans"),
         (LinearRegression().fit(X8, Y8), ["a"] * 8, "auto", "y must hold a number"),
     ],
 )
 def test_bad_losses_are_named(model, y, loss, message):
     with pytest.raises(ValueError, match=message):
         model_errors(model, X8, y, loss=loss)
+
+
+def test_a_column_of_targets_has_the_errors_of_its_numbers():
+    target = np.random.default_rng(0).normal(size=(200, 1))
+    X = np.random.default_rng(1).random((200, 3)) < 0.5
+    texts = [
+        model_errors(LinearRegression().fit(X, y), X, y, **QUICK).to_text()
+        for y in (target, target.ravel())
+    ]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("target", [np.arange(200) % 7 / 10, np.arange(200) % 2])
+def test_all_samples_are_no_group(target):
+    X = np.ones((200, 3))
+    assert len(find_subgroups(X, target, test_size=0, alpha=1, **QUICK)) == 0
+
+
+def test_samples_are_assigned_as_bits_or_refused(groups):
+    X = np.random.default_rng(0).random((200, 4)) < 0.5
+    found = find_subgroups(X, X[:, 0] & X[:, 3], **QUICK)
+    words = PackedBits(pack_dense(X), 4)
+    assert np.array_equal(found.assign(words), found.assign(X))
+    wrong = {
+        "X has 2 features, but the groups": X[:, :2],
+        "Expected 2D array": X[0],
+        "holds 0.5": X * 0.5,
+        "contains NaN": np.where(X, np.nan, 0),
+        "'False'": X.astype(str),
+    }
+    for message, bad in wrong.items():
+        with pytest.raises(ValueError, match=message):
+            found.assign(bad)
 
 
 # The picture
