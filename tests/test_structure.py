@@ -217,12 +217,12 @@ SERVE_ALL = {
     "rules/_dual_representation.py": "reads fitted models of users",
     "rules/_extraction.py": "reads fitted models of users",
 }
-# Functions on estimators that users bring: members of committees, weak learners and
-# scikit-learn's BernoulliRBM.
+# Functions on estimators that users bring: members of committees, weak learners, models
+# whose errors are searched, and scikit-learn's BernoulliRBM.
 ON_ESTIMATORS_OF_USERS = {
     "check_classifier", "check_regressor", "fit_member", "fit_weak_hypothesis",
-    "has_random_state", "is_version_space", "predict_codes", "predict_member",
-    "weights_of_rbm",
+    "has_random_state", "is_version_space", "losses_of_samples", "predict_codes",
+    "predict_member", "weights_of_rbm",
 }  # fmt: skip
 
 

@@ -222,7 +222,7 @@ def model_errors(model, X, y, *, loss="auto", **options) -> Subgroups:
     check_choice(loss, "loss", LOSSES)
     check_labelled(y)
     y = np.ravel(np.asarray(plain_labels(y)))
-    return find_subgroups(X, _losses(model, X, y, loss), **options)
+    return find_subgroups(X, losses_of_samples(model, X, y, loss), **options)
 
 
 class Samples(NamedTuple):
@@ -385,7 +385,7 @@ def difference_of_means(target, members, strata):
     return difference, difference - half_width, difference + half_width
 
 
-def _losses(model, X, y, loss):
+def losses_of_samples(model, X, y, loss):
     """Compute the loss of each sample."""
     has_probabilities = hasattr(model, "predict_proba")
     if loss == "auto" and is_classifier(model):
