@@ -188,8 +188,10 @@ class FeatureNames:
                     break
             else:
                 near = get_close_matches(parts[0], self._literals_by_word)
-                hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-                raise ValueError(f"The model has no condition {parts[0]!r}.{hint}")
+                hint = "Use the names of its features."
+                if near:
+                    hint = f"Did you mean {' or '.join(map(repr, near))}?"
+                raise ValueError(f"The model has no condition {parts[0]!r}. {hint}")
             literals.update(found)
             parts = parts[n_parts:]
         return tuple(sorted(literals))

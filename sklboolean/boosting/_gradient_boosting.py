@@ -60,6 +60,9 @@ def interaction_groups(interaction_cst, n_features, names=None):
         sets = list(combinations(distinct, sizes[interaction_cst]))
     else:
         try:
+            # Of a text the members would be its letters.
+            if any(isinstance(group, str) for group in interaction_cst):
+                raise TypeError
             sets = [frozenset(group) for group in interaction_cst]
         except TypeError:
             raise ValueError(

@@ -11,6 +11,7 @@
 # What is fitted is a pipeline of the encoder and a `Pool`, which is a formula if all
 # members are.
 
+from collections.abc import Collection
 from warnings import catch_warnings
 
 import numpy as np
@@ -65,9 +66,12 @@ MOST_FOR_TRIPLES = 128  # features; the number of triples grows with their cube
 
 def check_pairs(estimators, method):
     """Check a list of names and models."""
-    pairs = list(estimators)
+    pairs = list(estimators) if isinstance(estimators, Collection) else []
     if not pairs or not all(
-        isinstance(pair, tuple) and len(pair) == 2 and hasattr(pair[1], method)
+        isinstance(pair, tuple)
+        and len(pair) == 2
+        and hasattr(pair[1], method)
+        and not isinstance(pair[1], type)
         for pair in pairs
     ):
         raise ValueError(
@@ -262,6 +266,10 @@ class BooleanEnsemble(PartitionsMixin, CallbackSupportMixin, VersionedEstimator)
             self.encoder_ = None
             X, y = validate_data_or_bits(self, X, y, **options)
             return as_sparse(X), y, np.ones(X.shape[1], dtype=bool)
+        if not isinstance(self.encoder, BooleanEncoder | None):
+            raise ValueError(
+                f"encoder must be a BooleanEncoder or None; got {self.encoder!r}."
+            )
         encoder = BooleanEncoder() if self.encoder is None else clone(self.encoder)
         self.encoder_ = encoder.set_params(sparse_output=True)
         # Labels that are no list of values are refused below.

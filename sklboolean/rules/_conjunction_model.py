@@ -29,7 +29,7 @@ from sklboolean.rules._column_generation import (
     ConjunctionSpace,
     ConjunctionSum,
 )
-from sklboolean.rules._edits import EditedMixin
+from sklboolean.rules._edits import EditedMixin, listed
 from sklboolean.rules._exports import RulesMixin
 from sklboolean.rules._held_out_path import PATH_TOL, fit_path
 from sklboolean.rules._rules import Rule, bound_text, names_of, numbers_of
@@ -162,9 +162,7 @@ class ConjunctionModel(
         """
         check_is_fitted(self)
         y, sample_weight = targets_of(self, X, y, sample_weight)
-        is_one = isinstance(conjunctions, str | Integral)
-        given = [conjunctions] if is_one else conjunctions
-        terms = self.conjunctions_
+        given, terms = listed(conjunctions, "conjunctions"), self.conjunctions_
         removed = [self._named_term(c, terms, may_be_new=False) for c in given]
         edited = copy(self)
         samples, units = edited._training_samples(X, y, sample_weight, reset=False)

@@ -1,5 +1,6 @@
 """Models that a person edits: how terms are named, and what an edit costs."""
 
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from numbers import Integral
 
@@ -9,6 +10,17 @@ from sklearn.metrics import log_loss, mean_squared_error
 from sklboolean._core.feature_names import FeatureNames
 from sklboolean._core.formulas import conjunction_text, feature_names_of
 from sklboolean._core.weights import check_sample_weight
+
+
+def listed(given, name):
+    """List the terms that a user names: several, or a single one."""
+    if isinstance(given, str | Integral):
+        return [given]
+    if isinstance(given, Mapping) or not isinstance(given, Collection):
+        raise ValueError(
+            f"{name} must be a text, a number, or a list of them; got {given!r}."
+        )
+    return list(given)
 
 
 class EditedMixin:

@@ -26,7 +26,7 @@ from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import labelled_weights
 from sklboolean.kernels import BooleanSVC
-from sklboolean.rules._edits import EditedMixin
+from sklboolean.rules._edits import EditedMixin, listed
 from sklboolean.rules._first_rule import FirstRuleMixin
 from sklboolean.rules._gain_search import (
     CHOICE_WIDTH,
@@ -347,7 +347,7 @@ class RuleClassifier(
         """
         check_is_fitted(self)
         y, sample_weight = targets_of(self, X, y, sample_weight)
-        lines = rules.splitlines() if isinstance(rules, str) else list(rules)
+        lines = rules.splitlines() if isinstance(rules, str) else listed(rules, "rules")
         default = np.searchsorted(self.classes_, self.default_)
         if lines and isinstance(lines[-1], str) and " if " not in lines[-1]:
             default = self._code_of(lines.pop().removeprefix("else "))
@@ -372,7 +372,10 @@ class RuleClassifier(
         """Find the number of a class by its text."""
         labels = [str(label) for label in self.classes_]
         if text not in labels:
-            raise ValueError(f"The model has no class {text!r}. It has {labels}.")
+            raise ValueError(
+                f"The model has no class {text!r}. It has {labels}. Write a rule as "
+                "'label if condition', and the default class last, as 'else label'."
+            )
         return labels.index(text)
 
     @property

@@ -233,6 +233,8 @@ def test_sets_of_columns_that_do_not_exist_are_refused():
         ([{"a"}], "interaction_cst names 'a', which is no column"),
         ("all", "interaction_cst must be one of"),
         ([0, 1], r"or list sets of columns; got \[0, 1\]"),
+        (["ab"], r"or list sets of columns; got \['ab'\]"),
+        ({"ab": 1}, r"or list sets of columns; got \{'ab': 1\}"),
     ]:
         model = BooleanGradientBoostingClassifier(interaction_cst=refused)
         with pytest.raises(ValueError, match=message):

@@ -366,6 +366,8 @@ def test_the_formula_of_regressors_is_their_weighted_sum():
     [
         ([], [0, 0, 1, 1], "estimators must be a list"),
         ([LogisticRegression()], [0, 0, 1, 1], "estimators must be a list"),
+        (5, [0, 0, 1, 1], "estimators must be a list"),
+        ([("a", LogisticRegression)], [0, 0, 1, 1], "estimators must be a list"),
         (SMALL, [0, 1, 2, 3], "one sample of each class"),
     ],
 )
@@ -373,6 +375,8 @@ def test_bad_input_is_named(estimators, y, message):
     X = [[0, 1], [1, 0], [1, 1], [0, 0]]
     with pytest.raises(ValueError, match=message):
         BooleanEnsembleClassifier(estimators).fit(X, y)
+    with pytest.raises(ValueError, match="encoder must be a BooleanEncoder or None"):
+        BooleanEnsembleClassifier(encoder="auto").fit(X, y)
 
 
 @pytest.mark.parametrize(

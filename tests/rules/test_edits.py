@@ -173,6 +173,10 @@ def test_points_of_nothing_leave_the_frequency():
         (RULES.with_rules, ["breast = left", 0], "Write 'label if condition'"),
         (RULES.with_rules, [99], "99 is neither .* of the 3 in the model"),
         (RULES.with_rules, [True], "True is neither"),
+        (RULES.with_rules, ["breast = left"], "Write a rule as 'label if condition'"),
+        (RULES.with_rules, ["1 if q > 3"], "'q > 3'. Use the names of its features"),
+        (RULES.with_rules, None, "rules must be a text, a number, or a list"),
+        (RULES.with_rules, {"1 if breast = left": 2}, "rules must be a text"),
         (CARD.with_points, {"breast = lift": 1}, "Did you mean 'breast = left'"),
         (CARD.with_points, {-1: 1}, "-1 is neither"),
         (CARD.with_points, {0: 1001}, r"points\[0\] == 1001, must be <= 1000"),
@@ -190,6 +194,9 @@ def test_impossible_edits_are_refused(edit, given, message):
 
 def test_data_of_an_edit_are_checked():
     model = ConjunctionLogisticRegression(C=0.1).fit(BITS, Y)
+    for given in (None, {0: 1}):
+        with pytest.raises(ValueError, match="conjunctions must be a text, a number"):
+            model.without(given, BITS, Y)
     with pytest.raises(ValueError, match=r"'breast = left'\. .*rules_ lists"):
         model.without(["breast = left"], BITS, Y)
     with pytest.raises(ValueError, match="feature names"):
