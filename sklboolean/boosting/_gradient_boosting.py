@@ -54,21 +54,7 @@ def interaction_groups(interaction_cst, n_features, names=None):
     names = numbers if names is None else list(map(str, names))
     columns = [n if n in numbers else parse_name(n).column for n in names]
     distinct = list(dict.fromkeys(columns))
-    if isinstance(interaction_cst, str):
-        sizes = {"no_interactions": 1, "pairwise": min(2, len(distinct))}
-        check_choice(interaction_cst, "interaction_cst", tuple(sizes))
-        sets = list(combinations(distinct, sizes[interaction_cst]))
-    else:
-        try:
-            # Of a text the members would be its letters.
-            if any(isinstance(group, str) for group in interaction_cst):
-                raise TypeError
-            sets = [frozenset(group) for group in interaction_cst]
-        except TypeError:
-            raise ValueError(
-                "interaction_cst must be 'pairwise', 'no_interactions', or list sets "
-                f"of columns; got {interaction_cst!r}."
-            ) from None
+    sets = listed_sets(interaction_cst, distinct)
     if n_features * len(sets) > MOST_MEMBERSHIPS:
         raise ValueError(
             f"interaction_cst makes {len(sets)} sets for {n_features} features, which "
@@ -91,6 +77,24 @@ def interaction_groups(interaction_cst, n_features, names=None):
             is_member[features_of[key], k] = 1
     is_member[:, -1] = ~is_member.any(axis=1)
     return pack_dense(is_member)
+
+
+def listed_sets(interaction_cst, columns):
+    """List the sets of columns that may interact."""
+    if isinstance(interaction_cst, str):
+        sizes = {"no_interactions": 1, "pairwise": min(2, len(columns))}
+        check_choice(interaction_cst, "interaction_cst", tuple(sizes))
+        return list(combinations(columns, sizes[interaction_cst]))
+    try:
+        # A text would be the set of its letters.
+        if any(isinstance(group, str) for group in interaction_cst):
+            raise TypeError
+        return [frozenset(group) for group in interaction_cst]
+    except TypeError:
+        raise ValueError(
+            "interaction_cst must be 'pairwise', 'no_interactions', or list sets of "
+            f"columns; got {interaction_cst!r}."
+        ) from None
 
 
 class BoostingRounds:

@@ -272,16 +272,7 @@ class BooleanEnsemble(PartitionsMixin, CallbackSupportMixin, VersionedEstimator)
             )
         encoder = BooleanEncoder() if self.encoder is None else clone(self.encoder)
         self.encoder_ = encoder.set_params(sparse_output=True)
-        # Labels that are no list of values are refused below.
-        labels = np.asarray(y)
-        if sample_weight is None or not labels.ndim:
-            data = X, y, None
-        else:
-            weights = check_sample_weight(sample_weight, len(labels))
-            read_columns(self.encoder_, X, reset=True)
-            check_consistent_length(X, labels)
-            shown = np.flatnonzero(weights)
-            data = take_samples(X, shown), take_samples(y, shown), weights[shown]
+        data = self._samples_with_weight(X, y, sample_weight)
         models = (
             []
             if self.estimators is None
@@ -289,7 +280,7 @@ class BooleanEnsemble(PartitionsMixin, CallbackSupportMixin, VersionedEstimator)
         )
         has_fine = not models or any(isinstance(m, FINE_MODELS) for _, m in models)
         if has_fine and (encoder.n_bins, encoder.strategy) == ("auto", "quantile"):
-            n_bins = FEW_FINE_BINS if labels.size <= MOST_FOR_FEW_BINS else FINE_BINS
+            n_bins = FEW_FINE_BINS if np.size(y) <= MOST_FOR_FEW_BINS else FINE_BINS
             is_coarse = encoder._fit_finely(*data, n_bins)
         else:
             encoder.fit(*data)
@@ -302,6 +293,18 @@ class BooleanEnsemble(PartitionsMixin, CallbackSupportMixin, VersionedEstimator)
             if hasattr(self.encoder_, name):
                 setattr(self, name, getattr(self.encoder_, name))
         return bits, y, is_coarse
+
+    def _samples_with_weight(self, X, y, sample_weight):
+        """Leave out samples of weight 0, which set no thresholds and levels."""
+        labels = np.asarray(y)
+        # Labels that are no list of values are refused with the features.
+        if sample_weight is None or not labels.ndim:
+            return X, y, None
+        weights = check_sample_weight(sample_weight, len(labels))
+        read_columns(self.encoder_, X, reset=True)
+        check_consistent_length(X, labels)
+        shown = np.flatnonzero(weights)
+        return take_samples(X, shown), take_samples(y, shown), weights[shown]
 
     def to_sql(self, feature_names=None, *, output="label", dialect=None) -> str:
         """Write the ensemble in SQL, for a query ``SELECT ... FROM table AS f``.
