@@ -86,10 +86,11 @@ def listed_sets(interaction_cst, columns):
         check_choice(interaction_cst, "interaction_cst", tuple(sizes))
         return list(combinations(columns, sizes[interaction_cst]))
     try:
+        groups = list(interaction_cst)
         # A text would be the set of its letters.
-        if any(isinstance(group, str) for group in interaction_cst):
+        if any(isinstance(group, str) for group in groups):
             raise TypeError
-        return [frozenset(group) for group in interaction_cst]
+        return list(map(frozenset, groups))
     except TypeError:
         raise ValueError(
             "interaction_cst must be 'pairwise', 'no_interactions', or list sets of "

@@ -43,7 +43,7 @@ from sklboolean.kernels import (
     BooleanGaussianProcessClassifier,
     BooleanGaussianProcessRegressor,
 )
-from sklboolean.preprocessing import BooleanEncoder
+from sklboolean.preprocessing._boolean_encoder import unfitted_encoder
 from sklboolean.preprocessing._frames import read_columns
 
 # Models whose cost does not grow with bins, and their bins.
@@ -266,11 +266,7 @@ class BooleanEnsemble(PartitionsMixin, CallbackSupportMixin, VersionedEstimator)
             self.encoder_ = None
             X, y = validate_data_or_bits(self, X, y, **options)
             return as_sparse(X), y, np.ones(X.shape[1], dtype=bool)
-        if not isinstance(self.encoder, BooleanEncoder | None):
-            raise ValueError(
-                f"encoder must be a BooleanEncoder or None; got {self.encoder!r}."
-            )
-        encoder = BooleanEncoder() if self.encoder is None else clone(self.encoder)
+        encoder = unfitted_encoder(self.encoder)
         self.encoder_ = encoder.set_params(sparse_output=True)
         data = self._samples_with_weight(X, y, sample_weight)
         models = (

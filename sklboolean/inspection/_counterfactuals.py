@@ -11,7 +11,7 @@ from sklboolean._core.exports import import_pandas
 from sklboolean._core.formula import class_labels
 from sklboolean._core.formulas import python_value
 from sklboolean._core.parameters import check_integer, check_real
-from sklboolean._core.validation import is_missing
+from sklboolean._core.validation import check_stored, is_missing
 from sklboolean.inspection._explanations import as_frame
 from sklboolean.inspection._formula_changes import FormulaChanges
 from sklboolean.inspection._legal_states import (
@@ -535,11 +535,12 @@ def changeable_table(X):
     X = X.toarray() if hasattr(X, "toarray") else X
     if hasattr(X, "iloc"):
         return X
+    check_stored(X, "X")
     # Beside text, numpy would turn numbers into text.
     is_text = np.asarray(X).dtype.kind in "SU"  # also of numbers beside text
     if np.ndim(X) != 2:
         raise ValueError(
-            f"X must be a table of shape (n_samples, n_columns); its shape is "
+            "X must be a table of shape (n_samples, n_columns); its shape is "
             f"{np.shape(X)}. Of one sample give [sample]."
         )
     return np.asarray(X, dtype=object if is_text else None)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,7 +29,7 @@ from sklboolean.inspection._permutation_test import (
     check_share,
 )
 from sklboolean.inspection._subgroups import Subgroups
-from sklboolean.preprocessing import BooleanEncoder
+from sklboolean.preprocessing._boolean_encoder import unfitted_encoder
 from sklboolean.preprocessing._frames import as_table, is_frame
 
 CONFIDENCE = 0.95  # of the intervals
@@ -261,20 +261,18 @@ class Samples(NamedTuple):
 
 def _read_bits(X, encoder):
     """Make samples packed bits; return them, the names of the bits and the encoder."""
-    if encoder is not None and not isinstance(encoder, BooleanEncoder):
-        raise ValueError(f"encoder must be a BooleanEncoder or None; got {encoder!r}.")
+    fresh = unfitted_encoder(encoder, n_bins=8).set_output(transform="default")
     is_given = isinstance(X, PackedBits) or hasattr(X, "tocsr")
     if not is_given and encoder is None and not is_frame(X):
         values = np.asarray(X)
         is_given = values.dtype.kind in "biuf" and bool(np.isin(values, (0, 1)).all())
     if is_given:
         words, n_features = check_boolean_array(X, "X", None)
-        return as_words(words), [f"x{j}" for j in range(n_features)], None
-    encoder = BooleanEncoder(n_bins=8) if encoder is None else clone(encoder)
-    encoder.set_output(transform="default")
-    features = encoder.fit_transform(X)
-    words, _ = check_boolean_array(np.asarray(features), "X", None)
-    return as_words(words), list(map(str, encoder.get_feature_names_out())), encoder
+        names = getattr(X, "feature_names", None)
+        names = [f"x{j}" for j in range(n_features)] if names is None else names
+        return as_words(words), list(map(str, names)), None
+    words, _ = check_boolean_array(fresh.fit_transform(X), "X", None)
+    return as_words(words), list(map(str, fresh.get_feature_names_out())), fresh
 
 
 def _read_numbers(values, name):

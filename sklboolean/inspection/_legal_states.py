@@ -112,18 +112,17 @@ def check_changes(names, states, costs, immutable, directions, *, has_functions=
 def possible_bits(columns):
     """List the bits that the features of each column can have, with no or any value.
 
-    The last feature may be the one that marks missing values.
-
     Returns
     -------
     bits : list of dict from feature to ndarray of shape (n_states,), bool
     """
     possible = []
     for fitted, states in zip(columns.encoded, legal_states(columns), strict=True):
-        # More states: no condition holds, only the mark of missing values, and only
-        # that of a special code.
-        n_features, n_codes = len(states.features), len(getattr(fitted, "special", ()))
-        marks = np.eye(n_features, dtype=bool)[-1 - n_codes :]
+        # More states: no condition holds, only the mark of a special code, and only
+        # that of missing values, which is the last feature.
+        n_features, n_marks = len(states.features), len(getattr(fitted, "special", ()))
+        n_marks += getattr(fitted, "indicates_missing", False)
+        marks = np.eye(n_features, dtype=bool)[n_features - n_marks :]
         bits = np.vstack([states.bits, np.zeros((1, n_features), bool), marks])
         possible.append(dict(zip(states.features.tolist(), bits.T, strict=True)))
     return possible

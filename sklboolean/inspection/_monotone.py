@@ -365,8 +365,10 @@ class FormulaProof:
         changed = np.zeros(table.shape, dtype=bool)
         for column, state in chosen.items():
             values, fitted = self.states[column].values, self.columns.encoded[column]
-            # Behind the values: one without a condition, and the missing value.
-            table[0, column] = values[state] if state < len(values) else None
+            # Behind the values: one without a condition, codes, and the missing value.
+            codes = getattr(fitted, "special", ())
+            known = dict(enumerate([*values, None, *codes]))
+            table[0, column] = known.get(state)
             if state == len(values) and getattr(fitted, "indicates_missing", False):
                 table[0, column] = f"not {values[0]}"
             changed[0, column] = True
@@ -375,11 +377,11 @@ class FormulaProof:
     def _is_possible(self, column):
         """Mark the states of a column that samples may have."""
         states, fitted = self.states[column], self.columns.encoded[column]
-        n_codes = len(getattr(fitted, "special", ()))
-        is_possible = np.ones(len(states.bits) + 2 + n_codes, dtype=bool)
-        if states.kind in ("number", "ordered") and fitted is not None and not n_codes:
+        n_states = max(map(len, self.possible[column].values()), default=self.n_states)
+        is_possible = np.ones(n_states, dtype=bool)
+        if states.kind in ("number", "ordered") and fitted is not None:
             # Missing values have a feature of their own, or satisfy no condition.
-            is_possible[-2:] = not fitted.indicates_missing, fitted.indicates_missing
+            is_possible[len(states.bits)] = not fitted.indicates_missing
         return is_possible
 
     def marks(self, terms, column):

@@ -22,7 +22,7 @@ from numbers import Integral
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import TransformerMixin
+from sklearn.base import TransformerMixin, clone
 from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -82,6 +82,13 @@ def _adds_batches(encoder):
             "all batches, beginning with a new encoder: sklearn.base.clone(encoder)."
         )
     return True
+
+
+def unfitted_encoder(encoder, **params):
+    """Clone the encoder of a user; None: make one with these parameters."""
+    if isinstance(encoder, BooleanEncoder | None):
+        return BooleanEncoder(**params) if encoder is None else clone(encoder)
+    raise ValueError(f"encoder must be a BooleanEncoder or None; got {encoder!r}.")
 
 
 class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):

@@ -239,6 +239,11 @@ def test_sets_of_columns_that_do_not_exist_are_refused():
         model = BooleanGradientBoostingClassifier(interaction_cst=refused)
         with pytest.raises(ValueError, match=message):
             model.fit(X, y)
+    listed = [
+        BooleanGradientBoostingClassifier(max_iter=2, interaction_cst=sets).fit(X, y)
+        for sets in ([{0, 1}, {2}], ({*group} for group in ([0, 1], [2])))
+    ]
+    assert np.array_equal(*(model.decision_function(X) for model in listed))
     X = np.zeros((2, 10_001), dtype=np.uint8)
     model.set_params(interaction_cst="no_interactions")
     with pytest.raises(ValueError, match="makes 10001 sets for 10001 features"):

@@ -232,6 +232,17 @@ def test_ensembles_searches_and_arrays():
         monitor(other, bits).to_sql("new")
 
 
+def test_no_bin_has_conditions_that_contradict_each_other():
+    X = pd.DataFrame({"age": np.arange(90) % 30, "pay": np.arange(90) % 4 - 1})
+    encoder = BooleanEncoder(n_bins=3, special={"pay": [-1]})
+    trees = BooleanGradientBoostingRegressor(max_iter=9, min_samples_leaf=1)
+    model = make_pipeline(encoder, trees).fit(X, X["age"] * (X["pay"] + 1))
+    drift = monitor(model, X)
+    bounds = ["age <= 9", "9 < age <= 19", "age > 19", "age: another value, or missing"]
+    assert drift.conditions[:4] == bounds
+    assert not any("<=" in text and " > " in text for text in drift.conditions)
+
+
 def test_models_and_arguments_that_are_refused():
     bits, labels = np.eye(4), [0, 1, 0, 1]
     with pytest.raises(ValueError, match="AveragedPerceptron does not keep the counts"):

@@ -22,6 +22,7 @@ from sklboolean import (
     ConjunctionRegressor,
     RuleClassifier,
 )
+from sklboolean._core.bits import PackedBits
 from sklboolean.inspection import check_monotone, model_page
 from sklboolean.inspection._monotone import FormulaProof
 
@@ -146,6 +147,22 @@ def test_values_of_ordered_levels_of_other_models_have_the_order_of_the_levels()
     assert rows["size"].tolist() == ["S", "L"]
 
 
+def test_special_codes_of_other_columns_are_states():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.integers(20, 80, 200), "pay": rng.integers(0, 9, 200)})
+    X.loc[::3, "pay"] = -1
+    y = (X["age"] > 50) != (X["pay"] == -1)
+    encoder = BooleanEncoder(n_bins=2, special={"pay": [-1]})
+    model = ConjunctionLogisticRegression(C=10.0)
+    model = make_pipeline(encoder, model).fit(X, y)
+    check = check_monotone(model, X[X["pay"] >= 0], {"age": 1})
+    assert (check.rows["age"]["pay"] == -1).all()
+    assert np.diff(model.decision_function(check.rows["age"])) < 0
+    # No other state contradicts the opposite of this direction.
+    y = (X["age"] > 50) & (X["pay"] != -1)
+    assert check_monotone(model.fit(X, y), X, {"age": 1}).is_proved
+
+
 def test_bits_without_an_encoder_are_columns():
     X = np.random.default_rng(0).integers(0, 2, (80, 4))
     y = X[:, 0] & X[:, 1]
@@ -231,8 +248,9 @@ def test_wrong_questions_are_named(columns, message):
     model = make_pipeline(BooleanEncoder(), MODELS["conjunctions"](None)).fit(frame, y)
     with pytest.raises(ValueError, match=message):
         check_monotone(model, frame, columns)
-    with pytest.raises(ValueError, match="X must be a table"):
-        check_monotone(model, None)
+    for bad, text in ((None, "X must be a table"), (PackedBits(None, 1), "BitTable")):
+        with pytest.raises(ValueError, match=text):
+            check_monotone(model, bad)
     texts = np.array([["a"], ["b"]] * 30, object)
     other = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(texts, y)
     with pytest.raises(ValueError, match=r"of 'x0' is 1\. .* ordered levels"):

@@ -445,7 +445,8 @@ def test_all_samples_are_no_group(target):
 def test_samples_are_assigned_as_bits_or_refused(groups):
     X = np.random.default_rng(0).random((200, 4)) < 0.5
     found = find_subgroups(X, X[:, 0] & X[:, 3], **QUICK)
-    words = PackedBits(pack_dense(X), 4)
+    words = PackedBits(pack_dense(X), 4, ["a", "b", "c", "d"])
+    assert find_subgroups(words, X[:, 0] & X[:, 3], **QUICK).texts == ["a and d"]
     assert np.array_equal(found.assign(words), found.assign(X))
     wrong = {
         "X has 2 features, but the groups": X[:, :2],
