@@ -239,8 +239,9 @@ def test_sets_of_columns_that_do_not_exist_are_refused():
         model = BooleanGradientBoostingClassifier(interaction_cst=refused)
         with pytest.raises(ValueError, match=message):
             model.fit(X, y)
+    options = {"max_iter": 2, "random_state": 0}
     listed = [
-        BooleanGradientBoostingClassifier(max_iter=2, interaction_cst=sets).fit(X, y)
+        BooleanGradientBoostingClassifier(interaction_cst=sets, **options).fit(X, y)
         for sets in ([{0, 1}, {2}], ({*group} for group in ([0, 1], [2])))
     ]
     assert np.array_equal(*(model.decision_function(X) for model in listed))
