@@ -81,8 +81,8 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
     encoder : BooleanEncoder or None, default=None
         Encodes the data, with ``sparse_output=True``. None: ``BooleanEncoder()``.
         Gaussian processes and trees also get the thresholds of 32 quantiles, of more
-        than 2000 samples of 128, if its ``n_bins`` is "auto". Sparse X must be Boolean
-        and is not encoded.
+        than 2000 samples of 128, if its ``n_bins`` is "auto". Sparse X is not
+        encoded: its values above 0 are true.
     monotonic_cst : dict, array-like of shape (n_columns,) or None, default=None
         1 for a column whose growth must not lower the log-odds of the second class, -1
         where it must not raise it, else 0. A dict maps names of columns of X. The

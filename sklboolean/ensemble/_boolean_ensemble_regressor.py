@@ -60,8 +60,8 @@ class BooleanEnsembleRegressor(TableScoreMixin, RegressorMixin, BooleanEnsemble)
     encoder : BooleanEncoder or None, default=None
         Encodes the data, with ``sparse_output=True``. None: ``BooleanEncoder()``.
         Trees and Gaussian processes also get the thresholds of 32 quantiles, of more
-        than 2000 samples of 128, if its ``n_bins`` is "auto". Sparse X must be Boolean
-        and is not encoded.
+        than 2000 samples of 128, if its ``n_bins`` is "auto". Sparse X is not
+        encoded: its values above 0 are true.
     monotonic_cst : dict, array-like of shape (n_columns,) or None, default=None
         1 for a column whose growth must not lower the prediction, -1 where it must not
         raise it, else 0. A dict maps names of columns of X. The models are then those

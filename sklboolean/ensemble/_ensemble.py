@@ -29,6 +29,7 @@ from sklboolean._core.packed_partitions import PartitionsMixin, labelled
 from sklboolean._core.parallel import in_jobs
 from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import (
+    as_boolean,
     take_samples,
     validate_data_or_bits,
     validate_data_strict,
@@ -140,15 +141,15 @@ def fit_member(model, X, targets, weights, folds, seed, outputs):
 
 
 def as_sparse(X):
-    """Return a sparse matrix, also of packed bits, with their names."""
-    if not isinstance(X, PackedBits):
-        return X
-    pieces = [
-        sparse.csr_array(unpack_words(X.words[first : first + PIECE], X.n_features) > 0)
-        for first in range(0, len(X), PIECE)
-    ]
-    bits = NamedCsr(sparse.vstack(pieces, format="csr"))
-    bits.feature_names = X.feature_names
+    """Make sparse or packed samples a sparse matrix of bool, with their names."""
+    if isinstance(X, PackedBits):
+        pieces = [X.words[first : first + PIECE] for first in range(0, len(X), PIECE)]
+        pieces = [sparse.csr_array(unpack_words(w, X.n_features) > 0) for w in pieces]
+        bits = sparse.vstack(pieces, format="csr")
+    else:
+        bits = as_boolean(X)
+    bits = NamedCsr(bits)
+    bits.feature_names = getattr(X, "feature_names", None)
     return bits
 
 

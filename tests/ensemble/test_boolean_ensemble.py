@@ -388,6 +388,20 @@ def test_bad_samples_with_weights_are_named(X, message):
         BooleanEnsembleClassifier(SMALL).fit(X, [0, 1, 0, 1], sample_weight=np.ones(4))
 
 
+@pytest.mark.parametrize("kind", [BooleanEnsembleClassifier, BooleanEnsembleRegressor])
+def test_sparse_counts_are_bits_in_fit_and_predict(kind):
+    counts = np.random.default_rng(0).poisson(0.8, (90, 4))
+    y = (counts.sum(axis=1) > 3).astype(int)
+    member = LogisticRegression() if kind is BooleanEnsembleClassifier else Ridge()
+    of_bits, model = (
+        kind([("linear", member)], random_state=0).fit(csr_array(X), y)
+        for X in (counts > 0, counts * 1.5)
+    )
+    expected = of_bits.predict(csr_array(counts > 0))
+    np.testing.assert_array_equal(model.predict(csr_array(counts)), expected)
+    assert model.to_sql() == of_bits.to_sql()
+
+
 def test_lists_with_weights_keep_text_and_numbers():
     X = [["a", 1], ["b", 2]] * 10
     plain = BooleanEnsembleClassifier(SMALL, random_state=0).fit(X, [0, 1] * 10)

@@ -369,6 +369,7 @@ LOGISTIC = LogisticRegression().fit(X8, Y8 > 3)
         ({"target": [1, np.nan] * 4}, "target holds missing values. Leave out"),
         ({"target": [1, np.inf] * 4}, "target contains infinity"),
         ({"target": np.full(8, 0.1)}, "target is constant"),
+        ({"target": [1e-200] + 7 * [0]}, "target is constant"),
         ({"target": [1e200] + 7 * [0]}, "target holds 1e"),
         ({"target": [None, 1, 2, 3] * 2}, "target holds missing values"),
         ({"strata": [{}] * 8}, "strata must hold labels"),
