@@ -547,6 +547,8 @@ def test_errors_name_the_argument():
     X, y = WINE
     model = make_pipeline(BooleanEncoder(n_bins=3), AveragedPerceptron(random_state=0))
     model.fit(X, y)
+    none = counterfactuals(model, X[:1], immutable=list(X))
+    assert [*none.to_frame()] == [*counterfactuals(model, X[:1]).to_frame()]
     for argument, value in {
         "immutable": "proline", "costs": 3, "directions": ["proline"]
     }.items():  # fmt: skip
