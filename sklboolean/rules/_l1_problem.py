@@ -20,7 +20,7 @@ from itertools import combinations
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import expit
+from scipy.special import expit, logsumexp, softmax
 
 from sklboolean._core.parallel import each_slice
 from sklboolean.rules._bit_columns import (
@@ -131,7 +131,7 @@ class L1Problem:
         if self.loss == "logistic":
             return np.logaddexp(0, (1 - 2 * targets[0]) * scores[0])
         # From the score of the own class, so that a small loss keeps its digits.
-        return log_sum_exp(scores - (scores * targets).sum(axis=0))[0]
+        return logsumexp(scores - (scores * targets).sum(axis=0), axis=0)
 
     def means_of(self, scores):
         """Compute the means that the loss compares with the targets."""
@@ -142,7 +142,7 @@ class L1Problem:
         def fill(first, last):
             part = scores[:, first:last]
             is_logistic = self.loss == "logistic"
-            means[:, first:last] = expit(part) if is_logistic else log_sum_exp(part)[1]
+            means[:, first:last] = expit(part) if is_logistic else softmax(part, axis=0)
 
         self._by_samples(fill, scores.shape[1])
         return means
@@ -421,15 +421,6 @@ class L1Problem:
                 self.value = value
                 return True
         return False
-
-
-def log_sum_exp(scores):
-    """Compute log(sum(exp(scores))) of each sample, and the shares in the sum."""
-    largest = scores.max(axis=0)
-    shares = np.exp(scores - largest)
-    total = shares.sum(axis=0)
-    shares /= total
-    return largest + np.log(total), shares
 
 
 def largest_violation(slopes, coefficients, prices):
