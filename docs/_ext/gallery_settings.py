@@ -17,6 +17,7 @@ in_order = ExplicitOrder(
         "plot_data_frame_to_rules.py",
         "plot_explain_one_patient.py",
         "plot_explain_a_credit_decision.py",
+        "plot_where_a_model_fails.py",
         "plot_deployment.py",
         "plot_model_comparison.py",
         "plot_text_top_words.py",

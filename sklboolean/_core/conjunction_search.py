@@ -465,9 +465,11 @@ class ConjunctionSearch:
             if shortest > 1:
                 features = np.arange(n_features)
                 literals = np.stack([features + n_features, features], axis=1)
-            columns, self.tables[key] = self.columns[features], None
+            words, columns, self.tables[key] = self.words, self.columns, None
             if fits_in_tables(len(features), longest):
-                words = transpose_words(columns, len(self.words))
+                if len(features) < n_features:
+                    columns = columns[features]
+                    words = transpose_words(columns, len(words))
                 literals = literals.astype(np.int32), self.literal_signs
                 features = words, columns, self.groups[features], *literals
                 self.tables[key] = ConjunctionTable(*features, longest, self.n_jobs)

@@ -208,27 +208,31 @@ def distinct_features(columns, groups, directions, n_samples, *, monotone):
     return np.array(features), np.array(literals)
 
 
+def is_within(inner, outer):
+    """Test if a column is true only where another one is."""
+    return not (inner & ~outer).any()
+
+
 def nested_chains(columns):
     """Split columns into runs, and order each: a column is within the one before.
 
     Parameters
     ----------
-    columns : ndarray of shape (n_columns, n_words), uint64
+    columns : iterable of ndarray of shape (n_words,), uint64
 
     Returns
     -------
     chains : list of lists of int
     """
-    before, after = columns[:-1], columns[1:]
-    falls, rises = ~(after & ~before).any(axis=1), ~(before & ~after).any(axis=1)
-    chains = []
-    for j in range(len(columns)):
-        if j and falls[j - 1] and chains[-1][-1] == j - 1:
+    chains, before = [], None
+    for j, column in enumerate(columns):
+        if j and chains[-1][-1] == j - 1 and is_within(column, before):
             chains[-1].append(j)
-        elif j and rises[j - 1] and chains[-1][0] == j - 1:
+        elif j and chains[-1][0] == j - 1 and is_within(before, column):
             chains[-1].insert(0, j)
         else:
             chains.append([j])
+        before = column
     return chains
 
 
@@ -301,9 +305,9 @@ class ConjunctionTable:
 
         ``ones`` are the samples where each is true, or false if it is inverted.
         """
-        columns = self.columns[counted]
         samples = pack_dense(np.ones((1, len(self.words)), dtype=np.uint8))[0]
-        columns[self.is_inverted[counted]] ^= samples
+        inverted = self.is_inverted
+        columns = (self.columns[j] ^ samples * inverted[j] for j in counted)
         chains = [counted[chain] for chain in nested_chains(columns)]
         chains.sort(key=lambda chain: -ones[chain[0]])
         others = sorted(self.completed, key=lambda j: -ones[j])
