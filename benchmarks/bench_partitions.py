@@ -40,6 +40,7 @@ from sklboolean import (
     RuleClassifier,
     Winnow,
 )
+from sklboolean._core import packed_partitions
 from sklboolean.boosting import BoostingSchedule
 
 SHARES = (1, 2, 4, 8)
@@ -166,8 +167,8 @@ def bit_rows(n_samples):
         labels = clone(model).fit(X, y).predict(X)
         for n_parts in BIT_SHARES:
             joined, returned = clone(model), []
-            with counted_packing(type(model), returned):
-                joined.fit_partitions(loaders("bits", n_parts))
+            with counted_packing(returned):
+                joined.fit(loaders("bits", n_parts))
             agreement = np.mean(joined.predict(X) == labels)
             megabytes = f"{sum(returned) / 1e6:.2f}"
             yield (
@@ -179,16 +180,16 @@ def bit_rows(n_samples):
             )
 
 
-def counted_packing(kind, returned):
+def counted_packing(returned):
     """Return a context in which the bytes that packed partitions return are noted."""
-    pack = kind._pack_partition
+    pack = packed_partitions.pack_partition
 
     def counted(model, number, *source):
         result = pack(model, number, *source)
         returned.append(len(pickle.dumps(result)))
         return result
 
-    return mock.patch.object(kind, "_pack_partition", counted)
+    return mock.patch.object(packed_partitions, "pack_partition", counted)
 
 
 def main(arguments=None):

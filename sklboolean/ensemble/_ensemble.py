@@ -141,13 +141,15 @@ def fit_member(model, X, targets, weights, folds, seed, outputs):
 
 
 def as_sparse(X):
-    """Make sparse or packed samples a sparse matrix of bool, with their names."""
+    """Make samples a sparse matrix of bool, with their names; above 0 is true."""
     if isinstance(X, PackedBits):
         pieces = [X.words[first : first + PIECE] for first in range(0, len(X), PIECE)]
         pieces = [sparse.csr_array(unpack_words(w, X.n_features) > 0) for w in pieces]
         bits = sparse.vstack(pieces, format="csr")
-    else:
+    elif sparse.issparse(X):
         bits = as_boolean(X)
+    else:
+        bits = sparse.csr_array(X > 0)
     bits = NamedCsr(bits)
     bits.feature_names = getattr(X, "feature_names", None)
     return bits

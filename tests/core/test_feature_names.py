@@ -120,7 +120,7 @@ def test_unknown_conditions_are_refused_with_the_nearest():
     assert names.literals("not x and y and age > 16") == ((0, False), (2, False))
     with pytest.raises(ValueError, match=r"'color = rot'\. .* 'color = red'"):
         names.literals("age <= 16 and color = rot")
-    with pytest.raises(ValueError, match=r"no condition ''\.$"):
+    with pytest.raises(ValueError, match=r"no condition ''\. Use the names"):
         names.literals("")
 
 
