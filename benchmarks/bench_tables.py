@@ -24,9 +24,10 @@ Seven tables come with scikit-learn and this package. With ``--data`` every Parq
 of the folder and of its subfolders ``mixed`` and ``wide`` is a table, whose column
 ``__target__`` is the label, or a number if it is a float; nursery and car, if they are
 there, are tables of zeros and ones. ``--half report`` takes the tables on which no
-shape of the ensembles was chosen; hypothyroid and storms among them shaped the bins. A table is left out at a size, except the smallest,
-of which it does not fill half. With ``--keep`` the figures of each fit are kept in a
-folder, and a run that was interrupted continues. Empty it when the package changes.
+shape of the ensembles was chosen; hypothyroid and storms among them shaped the bins. A
+table is left out at a size, except the smallest, of which it does not fill half. With
+``--keep`` the figures of each fit are kept in a folder, and a run that was interrupted
+continues. Empty it when the package changes.
 """
 
 import argparse
