@@ -225,7 +225,9 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
 
     @property
     def _pool(self):
-        return ClassifierPool(self.estimators_, self.weights_, self.classes_)
+        pool = ClassifierPool(self.estimators_, self.weights_, self.classes_)
+        pool.reads_values = self.encoder_ is None
+        return pool
 
     @staticmethod
     def _folds(codes, rng):

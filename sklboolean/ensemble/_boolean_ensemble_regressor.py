@@ -186,7 +186,9 @@ class BooleanEnsembleRegressor(TableScoreMixin, RegressorMixin, BooleanEnsemble)
 
     @property
     def _pool(self):
-        return RegressorPool(self.estimators_, self.weights_, self.intercept_)
+        pool = RegressorPool(self.estimators_, self.weights_, self.intercept_)
+        pool.reads_values = self.encoder_ is None
+        return pool
 
     @staticmethod
     def _folds(n_samples, rng):

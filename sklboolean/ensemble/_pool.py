@@ -1,5 +1,7 @@
 """The weighted sum of fitted models over bits: an ensemble behind its encoder."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -30,6 +32,8 @@ class Pool(ExportMixin, VersionedEstimator):
     weights : ndarray of shape (n_estimators,), float64
     """
 
+    reads_values = False  # whether features are values, and true above 0
+
     def __init__(self, estimators, weights):
         self.estimators = estimators
         self.weights = weights
@@ -43,6 +47,13 @@ class Pool(ExportMixin, VersionedEstimator):
     def fit(self, X, y) -> "Pool":
         """Do nothing: the models are fitted."""
         return self
+
+    def _mixed(self, *terms):
+        """Add up formulas; what exports read is what the models read."""
+        formula = mixed(*terms)
+        if not self.reads_values:
+            return formula
+        return replace(formula, columns=replace(formula.columns, binarize=0.0))
 
     @property
     def n_features_in_(self):
@@ -80,7 +91,7 @@ class RegressorPool(RegressorMixin, Pool):
         if not all(isinstance(formula, WeightedSum) for formula in formulas):
             return None
         mixes = [np.array([[weight]]) for weight in self.weights]
-        return mixed(formulas, mixes, None, np.array([self.intercept]))
+        return self._mixed(formulas, mixes, None, np.array([self.intercept]))
 
 
 class ClassifierPool(ClassifierMixin, Pool):
@@ -136,7 +147,7 @@ class ClassifierPool(ClassifierMixin, Pool):
         center = np.eye(n_classes) - 1 / n_classes if n_classes > 2 else np.eye(1)
         formulas = [formula_of(model) for model in self.estimators]
         mixes = [weight * center for weight in self.weights]
-        return mixed(formulas, mixes, class_labels(self), np.zeros(len(center)))
+        return self._mixed(formulas, mixes, class_labels(self), np.zeros(len(center)))
 
 
 def logits_of(model, X, classes):

@@ -472,3 +472,23 @@ def test_directions_have_names_or_places(kind):
             pytest.raises(ValueError, match=message),
         ):
             wrong.fit(frame, y)
+
+
+@pytest.mark.parametrize(
+    ("kind", "member"),
+    [
+        (BooleanEnsembleClassifier, LogisticRegression()),
+        (BooleanEnsembleRegressor, Ridge()),
+    ],
+)
+def test_sql_of_sparse_counts_reads_values(kind, member):
+    counts = np.random.default_rng(0).poisson(0.7, (80, 3))
+    y = (counts[:, 0] > 0) & (counts[:, 1] == 0)
+    model = kind([("sum", member)], random_state=0).fit(csr_array(counts), y * 1)
+    names = ["a", "b", "c"]
+    connection = sqlite3.connect(":memory:")
+    pd.DataFrame(counts, columns=names).to_sql("t", connection, index=False)
+    query = f"SELECT {model.to_sql(names)} FROM t AS f"
+    found = [row[0] for row in connection.execute(query)]
+    connection.close()
+    np.testing.assert_allclose(found, model.predict(csr_array(counts)))
