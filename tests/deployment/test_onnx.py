@@ -99,6 +99,16 @@ def assert_same(model, X, outputs, tolerance):
     )
 
 
+def of_classes(models):
+    """Pair models with two classes, and with four those that take more than two."""
+    return [
+        pytest.param(model, n_classes, id=f"{model!r}-{n_classes}")
+        for model in models
+        for n_classes in (2, 4)
+        if n_classes == 2 or model.__sklearn_tags__().classifier_tags.multi_class
+    ]
+
+
 def make_samples(n_classes, n_samples=400):
     """Draw random samples whose class depends on pairs of features, with noise."""
     rng = np.random.default_rng(n_classes)
@@ -108,14 +118,11 @@ def make_samples(n_classes, n_samples=400):
 
 
 @pytest.mark.filterwarnings("ignore:No halfspace")
-@pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
+@pytest.mark.parametrize(("model", "n_classes"), of_classes(CLASSIFIERS))
 def test_classifiers(model, n_classes):
     X, y = make_samples(n_classes)
     labels = np.array(["one", "two", "three", "four"])
     model = clone(model)
-    if n_classes > 2 and not model.__sklearn_tags__().classifier_tags.multi_class:
-        pytest.skip("two classes only")
     bits = np.random.default_rng(9).random((200, 10)) < 0.45
     # The type of the labels changes the end of a graph, that of the bits its beginning.
     types_of_bits = ("float32", "float64", "int64", "bool")
@@ -356,14 +363,11 @@ WITH_SCORES = [model for model in CLASSIFIERS if hasattr(model, "decision_functi
 
 
 @pytest.mark.filterwarnings("ignore:No halfspace")
-@pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("model", WITH_SCORES, ids=repr)
+@pytest.mark.parametrize(("model", "n_classes"), of_classes(WITH_SCORES))
 def test_scores_instead_of_probabilities(model, n_classes):
     X, y = make_samples(n_classes)
     X = X.astype(np.float64)
     model = clone(model)
-    if n_classes > 2 and not model.__sklearn_tags__().classifier_tags.multi_class:
-        pytest.skip("two classes only")
     model.fit(X, y)
     _, found = run(model, X, raw_scores=True)
     scores = model.decision_function(X)
