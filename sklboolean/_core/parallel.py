@@ -36,6 +36,22 @@ def kept_threads(process_id, n_threads):
     return ThreadPoolExecutor(n_threads, initializer=mark)
 
 
+def begin(n_threads, function, *arguments):
+    """Begin a call on a kept thread; return its future.
+
+    When Python ends, a thread of the user may still run, but these start nothing more.
+    Then the call is done here.
+    """
+    try:
+        return kept_threads(os.getpid(), n_threads).submit(function, *arguments)
+    except RuntimeError as error:
+        if "shutdown" not in str(error):
+            raise
+    future = Future()
+    future.set_result(function(*arguments))
+    return future
+
+
 def count_threads(n_jobs=None):
     """Count the threads of this process to use.
 
@@ -72,7 +88,7 @@ def in_threads(function, arguments, n_jobs=None):
     if n_threads == 1 or len(first) == 1:  # which may use the threads
         yield from (function(*each) for each in remaining)
         return
-    pool, config = kept_threads(os.getpid(), n_threads), get_config()
+    config = get_config()
 
     def run(each):
         with config_context(**config):
@@ -83,7 +99,7 @@ def in_threads(function, arguments, n_jobs=None):
         while True:
             # Some wait for a thread, so that none waits for a task.
             for each in islice(remaining, 2 * n_threads - len(begun)):
-                begun.append(pool.submit(copy_context().run, run, each))
+                begun.append(begin(n_threads, copy_context().run, run, each))
             if not begun:
                 return
             yield result_of(begun.popleft())
@@ -102,7 +118,7 @@ def beside(function, n_jobs=None):
     """
     if n_jobs == 1 or count_threads(n_jobs) == 1:
         return function
-    future = kept_threads(os.getpid(), count_threads(n_jobs)).submit(function)
+    future = begin(count_threads(n_jobs), function)
     return lambda: function() if future.cancel() else result_of(future)
 
 
@@ -184,8 +200,7 @@ def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):
     # The caller's own thread takes the first slice, and those that no other has begun.
     units = -(-n // multiple)
     edges = [min(n, multiple * (units * i // n_slices)) for i in range(n_slices + 1)]
-    pool = kept_threads(os.getpid(), n_slices)
-    others = [(pool.submit(run, *slice_), slice_) for slice_ in pairwise(edges[1:])]
+    others = [(begin(n_slices, run, *slice_), slice_) for slice_ in pairwise(edges[1:])]
     try:
         run(0, edges[1])
         for future, slice_ in others:

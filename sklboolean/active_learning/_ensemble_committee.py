@@ -14,11 +14,11 @@ from sklearn import config_context
 from sklearn.base import clone, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.utils import get_tags
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from sklboolean._core.damage import require_below
 from sklboolean._core.meta import draw_seed, set_seed
+from sklboolean._core.parallel import in_jobs
 from sklboolean._core.validation import readable_errors
 from sklboolean.active_learning._strategies import CommitteePredictions
 
@@ -164,8 +164,8 @@ class EnsembleCommittee:
                 if perf_counter() - start >= LEAST_FOR_JOBS:
                     self.slow = self.slow | {function.__name__}
                 return answers
-            calls = (delayed(function)(*of_member, *common) for of_member in arguments)
-            return Parallel(n_jobs=self.n_jobs)(calls)
+            calls = ((*of_member, *common) for of_member in arguments)
+            return list(in_jobs(function, calls, self.n_jobs))
 
     def project(self, X):
         """Prepare a pool for repeated predictions."""

@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -205,3 +207,49 @@ def test_a_call_beside_runs_once(n_jobs):
     result = beside(lambda: calls.append(threading.get_ident()) or 7, n_jobs)
     assert result() == 7
     assert len(calls) == 1
+
+
+AFTER_THE_MAIN_THREAD = """
+import threading
+from sklboolean._core.parallel import beside, each_slice, in_threads
+
+def work():
+    results = in_threads(pow, [(2, k) for k in range(9)], 2)
+    first = [next(results)]
+    threading.main_thread().join()
+    done = []
+    each_slice(lambda *part: done.append(part), 10, 2)
+    print(first + list(results), sorted(done), beside(lambda: 7, 2)())
+
+threading.Thread(target=work).start()
+"""
+FORKED = """
+import os, threading
+from sklboolean._core.parallel import each_slice
+
+each_slice(lambda first, last: None, 10, 2)
+pid = os.fork()
+if pid == 0:
+    meeting = threading.Barrier(2, timeout=30)
+    each_slice(lambda first, last: meeting.wait(), 2, 2)
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+def output_of(script):
+    command = [sys.executable, "-P", "-W", "ignore", "-c", script]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert result.stderr == ""
+    return result.stdout.strip()
+
+
+def test_threads_of_the_user_work_on_when_python_ends():
+    # Python ends the kept threads before it waits for other ones.
+    expected = f"{[2**k for k in range(9)]} [(0, 5), (5, 10)] 7"
+    assert output_of(AFTER_THE_MAIN_THREAD) == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_process_starts_its_own_threads():
+    assert output_of(FORKED) == "7"
