@@ -13,15 +13,15 @@ UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 SMALLEST = 2**20
 # Bytes that are asked for without a look at what is free.
 FEW_BYTES = 2**26
-# Where Linux tells the limit of a container, and what of it is used, of both versions
-# of control groups.
+# Where Linux tells the limit of a container, what of it is used, and which of that are
+# files that it can drop, of both versions of control groups.
 CONTAINER_LIMITS = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+    ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
     (
-        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+        "total_inactive_file",
     ),
-)
+)  # fmt: skip
 
 
 def check_free(n_bytes, what, remedy):
@@ -54,9 +54,12 @@ def free_bytes():
         sizes += [2**10 * int(kibibytes) for kibibytes in available]
     except OSError:  # not Linux: numpy raises MemoryError
         return np.inf
-    for limit, used in CONTAINER_LIMITS:
+    for folder, limit, used, cached in CONTAINER_LIMITS:
+        texts = (Path(folder) / name for name in (limit, used, "memory.stat"))
         try:
-            sizes.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
+            n_limit, n_used, numbers = (path.read_text() for path in texts)
+            n_cached = dict(map(str.split, numbers.splitlines()))[cached]
+            sizes.append(int(n_limit) - int(n_used) + int(n_cached))
         except (OSError, ValueError):  # there is none, or it is "max"
             continue
     return max(0, min(sizes))

@@ -57,13 +57,20 @@ def test_what_is_free_is_known_before_it_is_asked_for(tmp_path, monkeypatch):
     if os.path.exists("/proc/meminfo"):
         pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         assert 0 < free_bytes() <= pages
-    # A container of 3 GB, of which 1 GB are used, beside one without a limit.
-    for name, text in (("a", "3000000000"), ("b", "1000000000"), ("c", "max")):
+    # A container of 3 MB, of which 2 MB are used, 1 MB of it by files that were read,
+    # beside one without a limit.
+    numbers = "anon 1000000\ninactive_file 1000000\ntotal_inactive_file 1000000"
+    for name, text in (
+        ("a", "3000000"), ("b", "2000000"), ("c", "max"), ("memory.stat", numbers)
+    ):  # fmt: skip
         (tmp_path / name).write_text(text + "\n")
-    a, b, c, absent = (str(tmp_path / name) for name in "abcd")
-    limits = (c, b), (absent, absent), (a, b)
+    limits = (
+        (tmp_path, "c", "b", "inactive_file"),
+        (tmp_path / "absent", "a", "b", "inactive_file"),
+        (tmp_path, "a", "b", "total_inactive_file"),
+    )
     monkeypatch.setattr(memory, "CONTAINER_LIMITS", limits)
-    assert free_bytes() <= 2 * 10**9
+    assert free_bytes() == 2 * 10**6
     monkeypatch.setattr(memory, "free_bytes", lambda: 2**30)
     check_free(2**30, "All", "Take less.")
     with pytest.raises(ValueError, match=r"^All .* 2 GiB .* 1 GiB are free. Take less"):
