@@ -91,10 +91,6 @@ class Dialect:
             )
         return self.quote + name.replace(self.quote, 2 * self.quote) + self.quote
 
-    def column(self, name):
-        """Write a column of the table."""
-        return f"f.{self.quoted(name)}"
-
     def value(self, label):
         """Write a class label or a level as a literal."""
         label = python_label(label)
@@ -285,7 +281,7 @@ class SqlFeatures:
         return Source(feature) if self._sources is None else self._sources[feature]
 
     def _column(self, column):
-        return self.dialect.column(self._name(column))
+        return f"f.{self.dialect.quoted(self._name(column))}"
 
     def _name(self, column):
         if self._names is None:

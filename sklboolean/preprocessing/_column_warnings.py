@@ -167,12 +167,15 @@ def unseen_message(fitted, unseen, n_samples):
     alike = levels_alike([*fitted_levels, level])
     alike = [pair for pair in alike if pair[1] is level]
     hint = f", but in blanks or case, {alike[0][0]!r}" if alike else ""
-    others = f" and {len(unseen) - 1} more levels" if len(unseen) > 1 else ""
+    is_code = fitted.kind == "number"
+    others = f" and {len(unseen) - 1} more {'codes' if is_code else 'levels'}"
+    what = "a special code that no sample had" if is_code else "not among its levels"
+    option = "complement=True" if fitted.is_one_sided else "handle_unknown"
     return (
-        f"Column {fitted.name!r} of X holds {shown(level)}{others} in "
-        f"{sum(unseen.values())} of {n_samples} samples, which is not among its levels "
-        f"in fit{hint}. Add such samples to the training data, correct them, or set "
-        "handle_unknown."
+        f"Column {fitted.name!r} of X holds {shown(level)}{others * (len(unseen) > 1)} "
+        f"in {sum(unseen.values())} of {n_samples} samples, which is {what} in "
+        f"fit{hint}. Add such samples to the training data, correct them, or set "
+        f"{option}."
     )
 
 

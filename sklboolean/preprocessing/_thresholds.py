@@ -109,17 +109,13 @@ def regression_cuts(columns, codes, y, weights, n_bins):
     ``codes`` are the special codes of each column.
     """
     cuts = []
-    for column, of_column in zip(columns, codes, strict=True):
+    for column, special in zip(columns, codes, strict=True):
         values = column.codes if column.kind == "ordered" else column.numbers
         # Samples without a value tell nothing of where to cut.
-        known = ~column.missing() & (weights > 0)
-        for code in of_column:
-            known &= values != code
-        of_column = None
-        if values is not None and known.any():
-            known_data = values[known], y[known], weights[known]
-            of_column = find_regression_cuts(*known_data, n_bins)
-        cuts.append(of_column)
+        tells = ~column.missing() & (weights > 0) & ~np.isin(values, special)
+        is_cut = values is not None and tells.any()
+        samples = (values[tells], y[tells], weights[tells]) if is_cut else ()
+        cuts.append(find_regression_cuts(*samples, n_bins) if is_cut else None)
     return cuts
 
 
