@@ -68,8 +68,10 @@ class PartitionsMixin:
         """Make a sample of the columns of a collection, to see what is answered."""
         if not hasattr(X, "columns"):
             return np.zeros((1, X.shape[1]), X.dtype)
-        names = X.columns
-        return _pandas().DataFrame(np.zeros((1, len(names)), bool), columns=names)
+        import pandas
+
+        bits = np.zeros((1, len(X.columns)), bool)
+        return pandas.DataFrame(bits, columns=X.columns)
 
     def _no_answers(self, name, X):
         """Answer for no samples: the metadata of the answers."""
@@ -349,7 +351,9 @@ def answer_partition(X, estimator, method, none=None):
 def labelled(answers, X):
     """Give an array of one answer for each sample the index of a frame of pandas."""
     if isinstance(answers, np.ndarray) and answers.ndim == 1 and hasattr(X, "iloc"):
-        return _pandas().Series(answers, index=X.index)
+        import pandas
+
+        return pandas.Series(answers, index=X.index)
     is_other_frame = hasattr(answers, "columns") and not hasattr(answers, "iloc")
     if hasattr(X, "iloc") and is_other_frame:
         raise ValueError(
@@ -357,12 +361,6 @@ def labelled(answers, X):
             "set_output(transform='default'), which gives pandas data frames."
         )
     return answers
-
-
-def _pandas():
-    import pandas
-
-    return pandas
 
 
 class PackedPartitionsMixin:

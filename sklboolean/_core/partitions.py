@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sklboolean._core.labels import encode_classes
+from sklboolean._core.validation import count_samples
 from sklboolean._core.weights import check_sample_weight
 
 
@@ -271,7 +272,7 @@ def check_like(X, values, name):
     """Refuse labels and weights of other samples than those of X."""
     if values is None:
         return
-    n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_samples = count_samples(X)
     if len(values) != n_samples:
         raise ValueError(
             f"X has {n_samples} samples, and {name} has {len(values)}. Divide both "

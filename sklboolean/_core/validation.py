@@ -514,6 +514,11 @@ def _warn_of_probabilities(estimator, X, binarize):
         )
 
 
+def count_samples(X):
+    """Count the samples of data that are not checked yet."""
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
 def take_samples(X, samples):
     """Select samples of a data frame, an array, a sparse matrix or a list."""
     if hasattr(X, "iloc"):

@@ -11,7 +11,7 @@ from sklboolean._core.feature_names import FeatureNames, split_pipeline
 from sklboolean._core.formula import FirstRule, Members, class_labels, formula_of
 from sklboolean._core.formulas import python_value
 from sklboolean._core.parameters import check_integer
-from sklboolean._core.validation import take_samples
+from sklboolean._core.validation import count_samples, take_samples
 from sklboolean.inspection._figure import Display, draw_bars
 from sklboolean.inspection._formulas import (
     as_bits,
@@ -713,7 +713,7 @@ class ExplanationDisplay(Display):
         display : ExplanationDisplay
         """
         check_integer(sample, "sample", 0)
-        n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
+        n_samples = count_samples(X)
         if sample >= n_samples:
             raise ValueError(
                 f"sample={sample} must be below the number of samples in X, which is "

@@ -27,6 +27,7 @@ from sklboolean._core.validation import (
     KEPT_DTYPES,
     check_array_strict,
     check_labelled,
+    count_samples,
 )
 from sklboolean._core.weights import check_sample_weight
 from sklboolean.io._draft import IS_WINDOWS, Draft, as_path
@@ -453,7 +454,7 @@ class _Writer:
                 yield batch
                 continue
             X = batch[0]
-            n_read += X.shape[0] if hasattr(X, "shape") else len(X)
+            n_read += count_samples(X)
             if n_read > n_done:
                 raise differs
             if number == 0:

@@ -13,7 +13,7 @@ from sklboolean._core.bits import PackedBits
 from sklboolean._core.memory import as_bytes
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import Progress
-from sklboolean._core.validation import take_samples
+from sklboolean._core.validation import count_samples, take_samples
 from sklboolean.io._draft import Draft
 from sklboolean.io._sources import (
     BATCH_SIZE,
@@ -112,7 +112,7 @@ def predict_to_parquet(
                     batch_size = min(
                         batch_size, _samples_within(memory_limit, model, X)
                     )
-                for first in range(0, _count_samples(X), batch_size):
+                for first in range(0, count_samples(X), batch_size):
                     samples = slice(first, first + batch_size)
                     columns = _predict(model, take_samples(X, samples))
                     of_data = {name: column[samples] for name, column in copied.items()}
@@ -206,10 +206,6 @@ def _with_types(table, schema):
     return table
 
 
-def _count_samples(X):
-    return X.shape[0] if hasattr(X, "shape") else len(X)
-
-
 def _predict(model, X):
     """Predict the columns of the file."""
     columns = {"prediction": np.asarray(model.predict(X))}
@@ -223,7 +219,7 @@ def _predict(model, X):
 def _samples_within(memory_limit, model, X):
     """Choose the samples of a batch, from the memory that two predictions take."""
     # Two sizes tell the bytes of a sample and those of any prediction.
-    n_all = min(N_PROBE, _count_samples(X))
+    n_all = min(N_PROBE, count_samples(X))
     n_few = max(1, n_all // 8)
     was_tracing = tracemalloc.is_tracing()
     tracemalloc.start()

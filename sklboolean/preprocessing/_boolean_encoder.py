@@ -294,8 +294,11 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
 
     def __setstate__(self, state):
         if "_state" in state:  # older encoders had no dates
-            state = {"_origins": {}, "_subcolumns": state["_state"], **state}
+            absent = {"_origins": {}, "_subcolumns": state["_state"], "_warned": set()}
+            state = absent | state
         super().__setstate__({"reference": None, "special": None, **state})
+        if "_state" in state and "_names" not in state:
+            self._names = self._names_of(feature_names_of(self))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -531,9 +534,10 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
 
     def _by_name(self, option):
         """Return an option by column, by the text of its name where there are names."""
-        given = getattr(self, option)
-        is_by_name = isinstance(given, dict) and hasattr(self, "feature_names_in_")
-        return {name_text(k): v for k, v in given.items()} if is_by_name else given
+        by_column = getattr(self, option)
+        if isinstance(by_column, dict) and hasattr(self, "feature_names_in_"):
+            return {name_text(name): value for name, value in by_column.items()}
+        return {} if by_column is None else by_column
 
     def _check_params(self):
         if not is_auto(self.n_bins, "n_bins"):
@@ -570,8 +574,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         self._subcolumns = tuple(chain.from_iterable(subcolumns))
         widths = [fitted.n_conditions for fitted in state]
         labels = feature_names_of(self)
-        pairs = zip(state, labels, strict=True)
-        self._names = tuple(n for fitted, label in pairs for n in fitted.names(label))
+        self._names = self._names_of(labels)
         name, count = next(iter(Counter(self._names).most_common(1)), ("", 0))
         if count > 1:
             raise ValueError(
@@ -615,9 +618,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         codes = self._read_values(values)
         if self.sparse_output:
             codes = np.array(codes)[:, None]
-            return sparse_conditions(self._subcolumns, codes, self._feature_names())
+            return sparse_conditions(self._subcolumns, codes, self._names)
         bits = self._bits_of_one(codes)[None]
-        return frame_like(X, bits, self._feature_names()) if is_frame(X) else bits
+        return frame_like(X, bits, self._names) if is_frame(X) else bits
 
     def encode_one(self, row) -> np.ndarray:
         """Mark the conditions that hold in one sample, as fast as a service needs it.
@@ -659,7 +662,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         return features
 
     def _no_answers(self, name, X):
-        return no_features_like(X, self._feature_names(), self.missing)
+        return no_features_like(X, self._names, self.missing)
 
     def _row_values(self, row):
         """List the values of a row in the order of the columns."""
@@ -733,7 +736,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         for fitted, column in zip(self._state, columns, strict=True):
             codes += self._runs(fitted, column)
         if self.sparse_output:
-            return sparse_conditions(self._subcolumns, codes, self._feature_names())
+            return sparse_conditions(self._subcolumns, codes, self._names)
         # Column by column: conditions are written where they stay.
         features = np.empty((n_samples, n_out), dtype=dtype, order="F")
         first = 0
@@ -745,7 +748,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
                 features[of_column >= fitted.missing_run, first:last] = np.nan
             first = last
         if is_frame(X):  # set_output makes another kind of it, where asked to
-            features = frame_like(X, features, self._feature_names())
+            features = frame_like(X, features, self._names)
         return features
 
     def _check_new_values(self, fitted, column, unseen):
@@ -759,9 +762,8 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         for what, message in messages.items():
             if refuses:
                 raise ValueError(message)
-            warned = getattr(self, "_warned", set())  # old pickles have none
-            if (fitted.name, what) not in warned:
-                warned.add((fitted.name, what))
+            if (fitted.name, what) not in self._warned:
+                self._warned.add((fitted.name, what))
                 as_false = ", so it counts as false" * (fitted.kind == "boolean")
                 message = f"{message} None of its conditions holds there{as_false}."
                 warn_user(message, in_folds=False)
@@ -827,18 +829,13 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         """
         check_is_fitted(self, "_state")
         labels = check_input_names(self, input_features)
-        names = self._feature_names()
-        if input_features is not None:
-            pairs = zip(self._state, labels, strict=True)
-            names = [name for fitted, label in pairs for name in fitted.names(label)]
+        names = self._names if input_features is None else self._names_of(labels)
         return np.array(names, dtype=object)
 
-    def _feature_names(self):
-        """Return the names that fit wrote; an old pickle has none."""
-        if not hasattr(self, "_names"):
-            pairs = zip(self._state, feature_names_of(self), strict=True)
-            return tuple(n for fitted, label in pairs for n in fitted.names(label))
-        return self._names
+    def _names_of(self, labels):
+        """Write the conditions on columns with these labels."""
+        pairs = zip(self._state, labels, strict=True)
+        return tuple(name for fitted, label in pairs for name in fitted.names(label))
 
     def to_c(self, prefix="") -> str:
         """Write the conditions as a function in C99 of the columns of a sample.

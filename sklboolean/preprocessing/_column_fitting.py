@@ -81,19 +81,14 @@ class ColumnFitter:
     n_bins: int | str
     strategy: str
     complement: bool
-    kinds: dict | None
-    thresholds: dict | None
+    kinds: dict
+    thresholds: dict
     min_frequency: float | str | None
     max_categories: int | None
     handle_unknown: str
     missing: str
     origins: dict
     special: object
-
-    def __post_init__(self):
-        for name in ("kinds", "thresholds"):
-            given = getattr(self, name)
-            object.__setattr__(self, name, {} if given is None else given)
 
     def summarize(self, columns, y, sample_weight):
         """Count the values of each column; numbers that name something are levels.
@@ -354,10 +349,8 @@ class ColumnFitter:
 
     def _fit_levels(self, summary):
         """Choose the levels that get a feature of their own."""
-        levels = {
-            level: summary.levels[level] for level in sorted_levels(summary.levels)
-        }
-        levels = {level: count for level, count in levels.items() if count}
+        counts = {level: count for level, count in summary.levels.items() if count}
+        levels = {level: counts[level] for level in sorted_levels(counts)}
         # Two levels of one text would give two features of one name.
         texts = {}
         for level in levels:
@@ -408,8 +401,7 @@ class ColumnFitter:
 
 
 def check_by_column(by_column, name, columns):
-    """Check a dict of options by column; None is an empty one."""
-    by_column = {} if by_column is None else by_column
+    """Check a dict of options by column."""
     if not isinstance(by_column, dict):
         raise ValueError(
             f"{name} must be a dict from columns to their option; got {by_column!r}."

@@ -172,7 +172,7 @@ def origins_of(reference, names):
 
     Parameters
     ----------
-    reference : dict or None
+    reference : dict
         A date, or the name or number of a column, for each name.
     names : list
         Names of all columns.
@@ -183,7 +183,7 @@ def origins_of(reference, names):
         Microseconds since 1970, or the name and the number of a column.
     """
     origins = {}
-    for name, origin in (reference or {}).items():
+    for name, origin in reference.items():
         if isinstance(origin, str | int) and origin in names:
             origins[name] = origin, names.index(origin)
         else:
