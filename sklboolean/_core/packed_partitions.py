@@ -280,8 +280,10 @@ def concatenate(samples):
         return np.concatenate(samples)
     if sparse.issparse(samples[0]):
         return sparse.vstack(samples, format="csr")
-    package = type(samples[0]).__module__.partition(".")[0]
-    return sys.modules[package].concat(samples)
+    package = sys.modules[type(samples[0]).__module__.partition(".")[0]]
+    if hasattr(samples[0], "column_names"):  # tables of pyarrow
+        return package.concat_tables(samples)
+    return package.concat(samples)
 
 
 def answer_lazily(method):

@@ -25,8 +25,8 @@ class TableSchema(NamedTuple):
     @classmethod
     def of_data(cls, X):
         """Read the schema of a data frame or of an array."""
-        columns = getattr(X, "columns", None)
-        names = None if columns is None else np.array(list(columns), dtype=object)
+        names = column_names(X)
+        names = None if names is None else np.array(names, dtype=object)
         return cls(X.shape[1], names)
 
     def check(self, other):
@@ -256,14 +256,17 @@ def load_samples(X, y=None, sample_weight=None):
     return X, *(None if values is None else np.asarray(values) for values in targets)
 
 
+def column_names(X):
+    """List the names of the columns of a frame or table; None for an array."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    return None if names is None else [*names]
+
+
 def take_column(X, name):
-    """Take the column of labels or weights out of a data frame."""
-    names = list(getattr(X, "columns", ()))
+    """Take one column out of a frame or table."""
+    names = column_names(X) or []
     if name not in names:
-        raise ValueError(
-            f"X has no column {name!r}, but {names}. Name one of them, or pass the "
-            "values, such as frame[name]."
-        )
+        raise ValueError(f"X has no column {name!r}, but {names}. Name one of them.")
     others = X.drop(columns=name) if hasattr(X, "iloc") else X.drop([name])
     return others, X[name]
 

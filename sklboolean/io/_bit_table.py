@@ -22,6 +22,7 @@ from sklboolean._core.bits import PackedBits, pack_dense, unpack_words
 from sklboolean._core.labels import encode_classes, plain_labels
 from sklboolean._core.memory import as_bytes
 from sklboolean._core.parameters import check_integer, check_real
+from sklboolean._core.partitions import column_names
 from sklboolean._core.progress import Progress
 from sklboolean._core.validation import (
     KEPT_DTYPES,
@@ -36,7 +37,6 @@ from sklboolean.io._sources import (
     BATCH_SIZE,
     as_frame,
     can_be_read_again,
-    column_names,
     open_batches,
     select_columns,
 )

@@ -12,6 +12,7 @@ import numpy as np
 from sklboolean._core.bits import PackedBits
 from sklboolean._core.memory import as_bytes
 from sklboolean._core.parameters import check_integer
+from sklboolean._core.partitions import take_column
 from sklboolean._core.progress import Progress
 from sklboolean._core.validation import count_samples, take_samples
 from sklboolean.io._draft import Draft
@@ -20,7 +21,6 @@ from sklboolean.io._sources import (
     as_frame,
     open_batches,
     select_columns,
-    take_column,
 )
 
 N_PROBE = 512  # samples of a prediction that measures memory
@@ -166,7 +166,7 @@ def _batches(source, model, keep, batch_size):
     for X, _, _ in open_batches(source, None, None, batch_size):
         columns = {}
         for name in keep:
-            others, column = take_column(X, name, "to keep")
+            others, column = take_column(X, name)
             columns[name] = _as_arrow(name, column)
             X = others if names is None else X
         yield columns, as_frame(select_columns(X, names))

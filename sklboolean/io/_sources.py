@@ -11,7 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sklboolean._core.partitions import is_empty, load, split_collections
+from sklboolean._core.partitions import (
+    column_names,
+    is_empty,
+    load,
+    split_collections,
+    take_column,
+)
 from sklboolean._core.validation import warn_user
 
 # Columns of 2**16 bytes would compete for the same lines of the processor's cache.
@@ -268,12 +274,6 @@ def _read_parquet(store, path, batch_size):
         yield from file.iter_batches(batch_size)
 
 
-def column_names(X):
-    """List the names of the columns of a frame or table; None for an array."""
-    names = getattr(X, "column_names", getattr(X, "columns", None))
-    return None if names is None else [*names]
-
-
 def select_columns(X, names):
     """Take the columns that a model knows by name; what it misses is its error."""
     present = column_names(X)
@@ -328,16 +328,5 @@ def _exact_integers(column, floats):
 
 def split_column(X, name):
     """Take the column of labels or weights out of a frame or table, as an array."""
-    X, column = take_column(X, name, "for labels or weights")
+    X, column = take_column(X, name)
     return X, np.asarray(column.to_numpy())
-
-
-def take_column(X, name, purpose):
-    """Take one column out of a frame or table."""
-    names = column_names(X) or []
-    if name not in names:
-        raise ValueError(
-            f"The data have no column {name!r} {purpose}. They have {names}."
-        )
-    others = X.drop(columns=name) if hasattr(X, "iloc") else X.drop([name])
-    return others, X[name]

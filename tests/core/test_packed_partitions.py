@@ -1,6 +1,7 @@
 """Fits to samples in partitions are those of all samples in one place."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from sklboolean import (
     ConjunctionFeatures,
     ConjunctionLogisticRegression,
     ConjunctionRegressor,
+    DensityImputer,
     KernelPerceptron,
     RuleClassifier,
 )
@@ -66,6 +68,30 @@ def loaders(*data, cuts=(40, 80)):
     """List functions that load parts of the data, one after the other."""
     parts = zip(*(np.split(array, cuts) for array in data), strict=True)
     return [lambda part=part: part for part in parts]
+
+
+@pytest.mark.parametrize(
+    ("package", "convert"),
+    [
+        ("pandas", lambda package: lambda frame: frame),
+        ("polars", lambda package: package.DataFrame),
+        ("pyarrow", lambda package: package.Table.from_pandas),
+    ],
+)
+def test_partitions_are_data_frames_and_tables_of_any_package(package, convert):
+    convert = convert(pytest.importorskip(package))
+    frame = MIXED.assign(y=Y, w=WEIGHTS)
+    parts = [partial(convert, part) for part in (frame[:40], frame[40:50], frame[50:])]
+    encoder = BooleanEncoder().fit(parts, "y", "w")
+    expected = BooleanEncoder().fit(MIXED, Y, WEIGHTS)
+    names = expected.get_feature_names_out()
+    assert_array_equal(encoder.get_feature_names_out(), names)
+    assert_array_equal(encoder.feature_names_in_, ["size", "kind"])
+    # The values come together here.
+    parts = [partial(convert, part) for part in (MIXED[:40], MIXED[40:])]
+    imputer, expected = (DensityImputer(random_state=0).fit(X) for X in (parts, MIXED))
+    gap = pd.DataFrame({"size": [np.nan, 1.0], "kind": ["a", None]})
+    assert_array_equal(imputer.transform(gap), expected.transform(gap))
 
 
 @pytest.mark.parametrize("model", LEARNERS, ids=lambda m: type(m).__name__)
