@@ -279,7 +279,8 @@ class BooleanEnsemble(PartitionsMixin, CallbackSupportMixin, VersionedEstimator)
         )
         has_fine = not models or any(isinstance(m, FINE_MODELS) for _, m in models)
         if has_fine and (encoder.n_bins, encoder.strategy) == ("auto", "quantile"):
-            n_bins = FEW_FINE_BINS if np.size(y) <= MOST_FOR_FEW_BINS else FINE_BINS
+            n_labels = np.asarray(y).size  # also of what only becomes an array
+            n_bins = FEW_FINE_BINS if n_labels <= MOST_FOR_FEW_BINS else FINE_BINS
             is_coarse = encoder._fit_finely(*data, n_bins)
         else:
             encoder.fit(*data)
