@@ -13,10 +13,10 @@ def check_integer(value, name, minimum=None, maximum=None):
     return int(check_scalar(value, name, Integral, min_val=minimum, max_val=maximum))
 
 
-def check_real(value, name, minimum=None, *, strict=False):
+def check_real(value, name, minimum=None, maximum=None, *, strict=False, below=None):
     """Check a finite real parameter and return it.
 
-    ``strict`` excludes ``minimum`` itself.
+    ``strict`` excludes ``minimum`` itself; ``below`` is a maximum that is excluded.
     """
     check_scalar(value, name, Real)
     try:
@@ -28,6 +28,10 @@ def check_real(value, name, minimum=None, *, strict=False):
     if minimum is not None and (value < minimum or (strict and value == minimum)):
         relation = "greater than" if strict else "at least"
         raise ValueError(f"{name} must be {relation} {minimum}; got {value}.")
+    if maximum is not None and value > maximum:
+        raise ValueError(f"{name} must be at most {maximum}; got {value}.")
+    if below is not None and value >= below:
+        raise ValueError(f"{name} must be below {below}; got {value}.")
     return value
 
 

@@ -25,7 +25,6 @@ from sklboolean.active_learning._version_space import (
     EMPTY_MESSAGE,
     VersionSpace,
     check_binary,
-    check_label_noise,
 )
 
 # Size of a block of predictions: a few MiB of words.
@@ -139,7 +138,7 @@ callables, or ndarray of shape (n_hypotheses, n_points)
         self._n_features = check_integer(width, "n_features", 1)
         if n_features not in (None, width):
             raise ValueError(f"X has {n_features} features, but n_features={width}.")
-        check_label_noise(self.label_noise)
+        check_real(self.label_noise, "label_noise", 0, below=0.5)
         check_binarize(self.binarize)
         self._members = self._build_class()
         self._size = self._members.n_hypotheses
@@ -453,7 +452,7 @@ class ThresholdVersionSpace(VersionSpace):
             )
         low, high = check_real(self.low, "low"), check_real(self.high, "high")
         check_real(high - low, "high - low", 0, strict=True)
-        check_label_noise(self.label_noise)
+        check_real(self.label_noise, "label_noise", 0, below=0.5)
         self._edges = np.array([low, high], dtype=np.float64)
         self._masses = np.diff(self._edges)
         self._positives = self._negatives = np.zeros(0)

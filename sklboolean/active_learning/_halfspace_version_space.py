@@ -24,18 +24,14 @@ from scipy.linalg import solve_triangular
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 
-from sklboolean._core.parameters import check_choice, check_integer
+from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.sparse_structure import check_sparse_structure
 from sklboolean._core.validation import check_array_strict
 from sklboolean.active_learning._posterior_sampling import (
     GaussianPosterior,
     HalfspaceChains,
 )
-from sklboolean.active_learning._version_space import (
-    VersionSpace,
-    check_binary,
-    check_label_noise,
-)
+from sklboolean.active_learning._version_space import VersionSpace, check_binary
 from sklboolean.kernels import BOOLEAN_KERNELS
 
 SAMPLERS = ("auto", "expectation_propagation", "elliptical_slice")
@@ -254,7 +250,7 @@ class KernelVersionSpace(VersionSpace):
                 "sampler='elliptical_slice', which draws from the same distribution."
             )
         check_choice(self.sampler, "sampler", SAMPLERS)
-        check_label_noise(self.label_noise)
+        check_real(self.label_noise, "label_noise", 0, below=0.5)
         n_steps = check_integer(self.n_steps, "n_steps", 1)
         n_chains = check_integer(self.n_chains, "n_chains", 2)
         self.kernel_ = self._find_kernel()

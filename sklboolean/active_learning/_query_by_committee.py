@@ -534,10 +534,8 @@ class QueryByCommittee(
                 f"None; got {self.epsilon!r}."
             )
         for name, value in zip(("epsilon", "delta"), self._error_limits(), strict=True):
-            if value is None:
-                continue
-            if check_real(value, name, 0.0, strict=True) >= 1:
-                raise ValueError(f"{name} must be less than 1; got {value}.")
+            if value is not None:
+                check_real(value, name, 0.0, strict=True, below=1)
         check_integer(self.batch_size, "batch_size", 1)
         for name in ("max_queries", "n_members"):
             if getattr(self, name) is not None:

@@ -7,7 +7,6 @@ from copy import deepcopy
 
 import numpy as np
 
-from sklboolean._core.parameters import check_real
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.active_learning._strategies import CommitteePredictions
 
@@ -46,12 +45,6 @@ class VersionSpace(VersionedEstimator):
         """
         positive = np.clip(self._positive_probability(X), 0, 1)
         return np.column_stack([1 - positive, positive])
-
-
-def check_label_noise(label_noise):
-    """Validate the probability of a wrong label: from 0 to below 1/2."""
-    if check_real(label_noise, "label_noise", 0) >= 0.5:
-        raise ValueError(f"label_noise must be less than 1/2; got {label_noise}.")
 
 
 def check_binary(y, n_samples):

@@ -99,19 +99,10 @@ def plan_filter(
     """
     check_choice(mode, "mode", ["theory", "practical"])
     gamma = check_edge(gamma)
-    error = float(check_real(target_error, "target_error"))
-    delta = float(check_real(delta, "delta"))
-    for name, value, limit in [("target_error", error, 0.5), ("delta", delta, 1)]:
-        if not 0 < value < limit:
-            raise ValueError(
-                f"{name} must be above 0 and below {limit}; got {value:g}."
-            )
+    error = float(check_real(target_error, "target_error", 0, strict=True, below=0.5))
+    delta = float(check_real(delta, "delta", 0, strict=True, below=1))
     rate = weak_learner_success_rate
-    if check_real(rate, "weak_learner_success_rate", 0, strict=True) > 1:
-        raise ValueError(
-            f"weak_learner_success_rate must be at most 1; got {rate}. It is the "
-            "probability that a hypothesis has the assumed edge."
-        )
+    check_real(rate, "weak_learner_success_rate", 0, 1, strict=True)
     n_train = check_integer(n_samples_weak, "n_samples_weak", 1)
     max_tries = check_integer(max_tries, "max_tries", 1)
     check_choice(weak_failure, "weak_failure", ["abort", "raise"])

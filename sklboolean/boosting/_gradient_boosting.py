@@ -1,6 +1,7 @@
 """Base class of the boosted trees: Newton boosting over packed bits."""
 
-from itertools import combinations
+from dataclasses import replace
+from itertools import combinations, islice
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -54,11 +55,12 @@ def interaction_groups(interaction_cst, n_features, names=None):
     names = numbers if names is None else list(map(str, names))
     columns = [n if n in numbers else parse_name(n).column for n in names]
     distinct = list(dict.fromkeys(columns))
-    sets = listed_sets(interaction_cst, distinct)
-    if n_features * len(sets) > MOST_MEMBERSHIPS:
+    most = MOST_MEMBERSHIPS // n_features
+    sets = list(islice(sets_of_columns(interaction_cst, distinct), most + 1))
+    if len(sets) > most:
         raise ValueError(
-            f"interaction_cst makes {len(sets)} sets for {n_features} features, which "
-            "is too many. List fewer sets of more columns."
+            f"interaction_cst makes more than {most} sets for {n_features} features, "
+            "which is too many. List fewer sets of more columns."
         )
     features_of = {}
     for keys in zip(numbers, columns, names, strict=True):
@@ -79,12 +81,12 @@ def interaction_groups(interaction_cst, n_features, names=None):
     return pack_dense(is_member)
 
 
-def listed_sets(interaction_cst, columns):
-    """List the sets of columns that may interact."""
+def sets_of_columns(interaction_cst, columns):
+    """Iterate over the sets of columns that may interact."""
     if isinstance(interaction_cst, str):
         sizes = {"no_interactions": 1, "pairwise": min(2, len(columns))}
         check_choice(interaction_cst, "interaction_cst", tuple(sizes))
-        return list(combinations(columns, sizes[interaction_cst]))
+        return combinations(columns, sizes[interaction_cst])
     try:
         groups = list(interaction_cst)
         # A text would be the set of its letters.
@@ -183,20 +185,11 @@ class GradientBoosting(CallbackSupportMixin, ExportMixin, VersionedEstimator):
     def _check_params(self):
         check_real(self.learning_rate, "learning_rate", 0, strict=True)
         check_integer(self.max_iter, "max_iter", 1)
-        check_real(self.max_features, "max_features", 0, strict=True)
-        if self.max_features > 1:
-            raise ValueError(
-                "max_features is the share of the features that may split a leaf, "
-                f"above 0 and at most 1; got {self.max_features}."
-            )
+        check_real(self.max_features, "max_features", 0, 1, strict=True)
         if self.n_iter_no_change is not None:
             check_integer(self.n_iter_no_change, "n_iter_no_change", 1)
-        check_real(self.validation_fraction, "validation_fraction", 0, strict=True)
-        if self.validation_fraction >= 1:
-            raise ValueError(
-                "validation_fraction must be above 0 and below 1; got "
-                f"{self.validation_fraction}."
-            )
+        fraction = self.validation_fraction
+        check_real(fraction, "validation_fraction", 0, strict=True, below=1)
         return GrowthParams(
             check_integer(self.max_leaf_nodes, "max_leaf_nodes", 2),
             check_integer(self.min_samples_leaf, "min_samples_leaf", 1),
@@ -227,6 +220,8 @@ class GradientBoosting(CallbackSupportMixin, ExportMixin, VersionedEstimator):
         parts = self._split(strata, weights, rng)
         rounds = BoostingRounds(words, targets, weights, *parts, loss, self.n_jobs)
         blocks = BitBlocks.of(words, self.n_features_in_)
+        # No tree has more leaves than samples.
+        params = replace(params, max_leaf_nodes=min(params.max_leaf_nodes, len(words)))
         groups = interaction_groups(
             self.interaction_cst,
             self.n_features_in_,

@@ -178,11 +178,7 @@ default=None
 
     def _loss(self):
         check_choice(self.loss, "loss", LOSSES)
-        check_real(self.quantile, "quantile", 0, strict=True)
-        if self.quantile >= 1:
-            raise ValueError(
-                f"quantile must be above 0 and below 1; got {self.quantile}."
-            )
+        check_real(self.quantile, "quantile", 0, strict=True, below=1)
         if self.loss == "quantile":
             return QuantileLoss(float(self.quantile))
         if self.loss == "absolute_error":

@@ -98,8 +98,8 @@ class BoostingSchedule(VersionedEstimator):
         params = self.get_params(deep=False)
         for name in ("target_error", "holdout"):
             value = params[name]
-            if value is not None and not check_real(value, name, 0, strict=True) < 1:
-                raise ValueError(f"{name} must be a share below 1; got {value}.")
+            if value is not None:
+                check_real(value, name, 0, strict=True, below=1)
         if params.get("max_estimators") is not None:  # only of a given schedule
             check_integer(params["max_estimators"], "max_estimators", 1)
         failures = ("auto", "abort", "replan", "raise")

@@ -2,7 +2,7 @@
 
 # Scores have shape (n_samples, n_outputs). A loss gives, for each sample,
 #
-#     ``values``       l(t, s), up to a constant, of shape (n_samples,)
+#     ``values``       l(t, s), at least 0, of shape (n_samples,)
 #     ``derivatives``  the slopes dl/ds and curvatures d2l/ds2 or a bound on them, each
 #                      of shape (n_samples, n_outputs)
 #     ``start``        the constant scores of the least loss, of shape (n_outputs,)
@@ -11,7 +11,7 @@
 # Statistics 29, 2001, section 4.
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, xlogy
 
 # The largest step of a tree where a loss grows like an exponential.
 LARGEST_STEP = 2.0
@@ -136,7 +136,7 @@ class QuantileLoss:
 
 
 class PoissonLoss:
-    """Half of the Poisson deviance, up to a constant; scores are logarithms."""
+    """Half of the Poisson deviance; scores are logarithms."""
 
     n_outputs, bound, refits = 1, LARGEST_STEP, False
 
@@ -146,7 +146,8 @@ class PoissonLoss:
 
     def values(self, targets, scores):
         """Compute the loss of each sample."""
-        return np.exp(scores[:, 0]) - targets * scores[:, 0]
+        least = targets - xlogy(targets, targets)
+        return np.exp(scores[:, 0]) - targets * scores[:, 0] - least
 
     def derivatives(self, targets, scores):
         """Compute the slopes and curvatures by the score."""

@@ -105,8 +105,7 @@ class GradientAscent(VersionedEstimator):
 
     def _check_params(self):
         check_real(self.learning_rate, "learning_rate", 0.0, strict=True)
-        if check_real(self.momentum, "momentum", 0.0) >= 1:
-            raise ValueError(f"momentum must be below 1; got {self.momentum}.")
+        check_real(self.momentum, "momentum", 0.0, below=1)
         check_real(self.tol, "tol", 0.0)
 
 

@@ -9,7 +9,6 @@ from sklearn.utils import check_random_state
 from sklboolean._core.base import TableScoreMixin, restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import probabilities
-from sklboolean._core.held_out import disjoint_test_sets
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.parameters import check_n_jobs
 from sklboolean._core.progress import Progress, with_callbacks
@@ -20,6 +19,7 @@ from sklboolean.ensemble._ensemble import (
     MOST_FOR_TRIPLES,
     BooleanEnsemble,
     check_pairs,
+    draw_folds,
     take,
     tree_models,
     without,
@@ -29,8 +29,6 @@ from sklboolean.ensemble._pooling import centered_logits, choose_ridge_C, pool_w
 from sklboolean.kernels import BooleanGaussianProcessClassifier
 from sklboolean.rules import ConjunctionLogisticRegression
 
-# Samples of two classes, and of more. Of more samples a quarter is held out once.
-MOST_FOR_FOLDS, MOST_OF_CLASSES = 1000, 500
 # Of more samples trees take the place of the Gaussian process, and from some on there
 # is no linear model.
 MOST_FOR_PROCESS, MOST_FOR_LINEAR = 2000, 20_000
@@ -209,7 +207,7 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
             fine, codes, weights = take(X, used), codes[used], weights[used]
             X = without(fine, ~is_coarse)
             rng = check_random_state(self.random_state)
-            folds = self._folds(codes, rng)
+            folds = draw_folds(codes, rng)
             n_coarse = int(is_coarse.sum())
             named = self._models(X, n_coarse, codes, weights, folds)
             names, self.estimators_, logits = self._fit_members(
@@ -229,20 +227,6 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
         pool.reads_values = self.encoder_ is None
         return pool
 
-    @staticmethod
-    def _folds(codes, rng):
-        """Split the samples into five folds, or hold out a quarter of many."""
-        most = MOST_FOR_FOLDS if codes.max() == 1 else MOST_OF_CLASSES
-        n_folds = 5 if len(codes) <= most else None
-        everything = np.arange(len(codes))
-        tests = disjoint_test_sets(codes, n_folds, rng)
-        if not tests:
-            raise ValueError(
-                "y has one sample of each class; a class needs two, of which one is "
-                "held out to weigh the models."
-            )
-        return [(np.setdiff1d(everything, test), test) for test in tests]
-
     def _models(self, X, n_features, codes, weights, folds):
         """List the names of the models with the models.
 
@@ -255,7 +239,7 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
         is_small, n_classes = len(codes) <= MOST_FOR_PROCESS, codes.max() + 1
         trees = tree_models(BooleanGradientBoostingClassifier, n_classes)
         if not is_small and n_classes >= MANY_CLASSES:
-            return trees
+            return self._directed(trees)
         longest = 3 if n_features <= MOST_FOR_TRIPLES else 2
         conjunctions = ConjunctionLogisticRegression(cv=folds, max_literals=longest)
         models = [("conjunctions", conjunctions)]

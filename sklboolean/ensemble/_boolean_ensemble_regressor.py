@@ -6,7 +6,6 @@ from sklearn.utils import check_random_state
 
 from sklboolean._core.base import TableScoreMixin, restore_on_error
 from sklboolean._core.bits import targets_of
-from sklboolean._core.held_out import disjoint_test_sets
 from sklboolean._core.parameters import check_n_jobs, check_real
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.weights import checked_weights, relative_weights
@@ -15,6 +14,7 @@ from sklboolean.ensemble._ensemble import (
     MOST_FOR_TRIPLES,
     BooleanEnsemble,
     check_pairs,
+    draw_folds,
     take,
     tree_models,
     without,
@@ -24,8 +24,6 @@ from sklboolean.ensemble._pooling import prediction_weights
 from sklboolean.kernels import BooleanGaussianProcessRegressor
 from sklboolean.rules import ConjunctionRegressor
 
-# Of more samples a quarter is held out once.
-MOST_FOR_FOLDS = 1000
 # Of more samples there is no Gaussian process.
 MOST_FOR_PROCESS = 5000
 
@@ -169,7 +167,7 @@ class BooleanEnsembleRegressor(TableScoreMixin, RegressorMixin, BooleanEnsemble)
             fine, targets, weights = take(X, used), targets[used], weights[used]
             X = without(fine, ~is_coarse)
             rng = check_random_state(self.random_state)
-            folds = self._folds(len(targets), rng)
+            folds = draw_folds(np.zeros(len(targets), dtype=np.intp), rng)
             named = self._models(int(is_coarse.sum()), folds)
             names, self.estimators_, predictions = self._fit_members(
                 named, X, fine, targets, None if sample_weight is None else weights,
@@ -189,19 +187,6 @@ class BooleanEnsembleRegressor(TableScoreMixin, RegressorMixin, BooleanEnsemble)
         pool = RegressorPool(self.estimators_, self.weights_, self.intercept_)
         pool.reads_values = self.encoder_ is None
         return pool
-
-    @staticmethod
-    def _folds(n_samples, rng):
-        """Split the samples into five folds, or hold out a quarter of many."""
-        n_folds = min(5, n_samples) if n_samples <= MOST_FOR_FOLDS else None
-        if n_samples < 2:
-            raise ValueError(
-                "An ensemble needs two samples with weight or more, of which one is "
-                "held out to weigh the models; X has 1 sample."
-            )
-        everything = np.arange(n_samples)
-        tests = disjoint_test_sets(np.zeros(n_samples, dtype=int), n_folds, rng)
-        return [(np.setdiff1d(everything, test), test) for test in tests]
 
     def _models(self, n_features, folds):
         """List the names of the models with the models."""

@@ -24,6 +24,7 @@ from sklboolean._core.bits import PackedBits, unpack_words
 from sklboolean._core.directions import directions_of_features
 from sklboolean._core.feature_names import NamedCsr
 from sklboolean._core.formulas import feature_names_of
+from sklboolean._core.held_out import disjoint_test_sets
 from sklboolean._core.meta import draw_seed, fit_clone
 from sklboolean._core.packed_partitions import PartitionsMixin, labelled
 from sklboolean._core.parallel import in_jobs
@@ -61,6 +62,8 @@ FEW_FINE_BINS, FINE_BINS, MOST_FOR_FEW_BINS = 32, 128, 2000
 TREE_SHAPES = 2 * ((5, 0.1), (20, 0.05))
 TREE_SHAPES_OF_CLASSES, TREE_SHAPES_OF_MANY = 4 * ((20, 0.1),), 3 * ((31, 0.2),)
 MANY_CLASSES = 6
+# Samples of numbers or two classes, and of more. Of more a quarter is held out once.
+MOST_FOR_FOLDS, MOST_OF_CLASSES = 1000, 500
 PIECE = 2**14  # packed samples that are unpacked at a time
 MOST_FOR_TRIPLES = 128  # features; the number of triples grows with their cube
 
@@ -80,6 +83,22 @@ def check_pairs(estimators, method):
             f"with {method}; got {estimators!r}."
         )
     return pairs
+
+
+def draw_folds(strata, rng):
+    """Split the samples into five folds, or hold out a quarter of many.
+
+    The strata are the class numbers; those of numbers are 0.
+    """
+    most = MOST_OF_CLASSES if strata.max() > 1 else MOST_FOR_FOLDS
+    tests = disjoint_test_sets(strata, 5 if len(strata) <= most else None, rng)
+    if not tests:
+        raise ValueError(
+            "y has one sample, or one sample of each class. An ensemble needs two "
+            "with weight, of which one is held out to weigh the models."
+        )
+    everything = np.arange(len(strata))
+    return [(np.setdiff1d(everything, test), test) for test in tests]
 
 
 def take(X, samples):
@@ -279,7 +298,7 @@ class BooleanEnsemble(PartitionsMixin, CallbackSupportMixin, VersionedEstimator)
         )
         has_fine = not models or any(isinstance(m, FINE_MODELS) for _, m in models)
         if has_fine and (encoder.n_bins, encoder.strategy) == ("auto", "quantile"):
-            n_labels = np.asarray(y).size  # also of what only becomes an array
+            n_labels = np.asarray(data[1]).size  # also of what only becomes an array
             n_bins = FEW_FINE_BINS if n_labels <= MOST_FOR_FEW_BINS else FINE_BINS
             is_coarse = encoder._fit_finely(*data, n_bins)
         else:

@@ -47,23 +47,34 @@ def pool_weights(logits, codes, sample_weight, prior):
         They minimize the loss plus ``STRENGTH * sum(w - prior * log(w))``, which is
         convex.
     """
-    # Over the logarithms of the weights, which keeps these positive; the penalty is the
-    # relative entropy to the prior, up to a constant.
-    prior = prior / prior.sum()
     is_label = codes[:, None] == np.arange(logits.shape[2])
 
-    def objective(logs):
-        weights = np.exp(logs)
+    def loss(weights):
         scores = np.tensordot(weights, logits, axes=1)
         losses = logsumexp(scores, axis=1) - scores[is_label]
         residuals = sample_weight[:, None] * (softmax(scores, axis=1) - is_label)
-        slopes = (logits * residuals).sum(axis=(1, 2))
-        value = sample_weight @ losses + STRENGTH * (weights - prior * logs).sum()
+        return sample_weight @ losses, (logits * residuals).sum(axis=(1, 2))
+
+    return positive_minimizer(loss, prior)
+
+
+def positive_minimizer(loss, prior):
+    """Minimize ``loss(w) + STRENGTH * sum(w - prior * log(w))`` for a prior of sum 1.
+
+    ``loss`` computes a convex loss, and its slopes by the weights.
+    """
+    # Over the logarithms of the weights, which keeps these positive; the penalty is the
+    # relative entropy to the prior, up to a constant.
+    prior = prior / prior.sum()
+
+    def objective(logs):
+        weights = np.exp(logs)
+        value, slopes = loss(weights)
+        value += STRENGTH * (weights - prior * logs).sum()
         return value, weights * slopes + STRENGTH * (weights - prior)
 
-    start = np.log(prior)
     bounds = [(-30, 5)] * len(prior)
-    return np.exp(minimize(objective, start, jac=True, bounds=bounds).x)
+    return np.exp(minimize(objective, np.log(prior), jac=True, bounds=bounds).x)
 
 
 def choose_ridge_C(X, codes, weights, folds):
@@ -118,7 +129,6 @@ def prediction_weights(predictions, targets, sample_weight, prior):
     intercept : float
     errors : ndarray of shape (n_samples,), float64
     """
-    prior = prior / prior.sum()
     means = np.average(predictions, axis=1, weights=sample_weight)
     mean = np.average(targets, weights=sample_weight)
     centered, centered_targets = predictions - means[:, None], targets - mean
@@ -128,15 +138,11 @@ def prediction_weights(predictions, targets, sample_weight, prior):
     # Where a model makes no error, any unit will do.
     unit = size or np.average(centered_targets**2, weights=sample_weight) or 1.0
 
-    def objective(logs):
-        weights = np.exp(logs)
+    def loss(weights):
         errors = centered_targets - weights @ centered
         slopes = -(centered @ (sample_weight * errors)) / unit
-        value = sample_weight @ errors**2 / (2 * unit)
-        value += STRENGTH * (weights - prior * logs).sum()
-        return value, weights * slopes + STRENGTH * (weights - prior)
+        return sample_weight @ errors**2 / (2 * unit), slopes
 
-    bounds = [(-30, 5)] * len(prior)
-    weights = np.exp(minimize(objective, np.log(prior), jac=True, bounds=bounds).x)
+    weights = positive_minimizer(loss, prior)
     intercept = float(mean - weights @ means)
     return weights, intercept, targets - intercept - weights @ predictions

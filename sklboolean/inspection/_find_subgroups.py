@@ -14,7 +14,7 @@ from sklboolean._core.formula import class_labels
 from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import plain_labels
 from sklboolean._core.meta import draw_seed
-from sklboolean._core.parameters import check_choice, check_integer
+from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import (
     check_array_strict,
     check_boolean_array,
@@ -26,7 +26,6 @@ from sklboolean.inspection._permutation_test import (
     PermutationParams,
     best_group,
     centred,
-    check_share,
 )
 from sklboolean.inspection._subgroups import Subgroups
 from sklboolean.preprocessing._boolean_encoder import unfitted_encoder
@@ -141,8 +140,8 @@ def find_subgroups(
         max_literals, power, side, min_size, monotone, n_permutations, n_jobs
     )
     check_integer(n_groups, "n_groups", 1)
-    check_share(alpha, "alpha")
-    check_share(test_size, "test_size", strict=True)
+    check_real(alpha, "alpha", 0, 1)
+    check_real(test_size, "test_size", 0, below=1)
     rng = check_random_state(random_state)
     samples, names, encoder = Samples.read(X, target, strata, encoder)
     held_out, searched = np.arange(0), np.arange(len(samples.target))

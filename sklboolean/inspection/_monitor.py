@@ -27,7 +27,6 @@ from sklboolean._core.sql_code import SqlFeatures, shares_code
 from sklboolean.inspection._explanations import as_frame
 from sklboolean.inspection._formulas import check_names
 from sklboolean.inspection._legal_states import possible_bits
-from sklboolean.inspection._permutation_test import check_share
 from sklboolean.inspection._user_columns import UserColumns, empty_sum
 
 PRIOR = 0.5  # samples that are added to each bin, so that no share is 0
@@ -254,7 +253,7 @@ def monitor(model, X, *, alpha=0.05, min_index=0.1) -> "Drift":
     ['tumour size (mm)']
     """
     check_is_fitted(model)
-    check_share(alpha, "alpha")
+    check_real(alpha, "alpha", 0, 1)
     check_real(min_index, "min_index", 0)
     n_samples, feature_counts = _training_counts(model)
     source = _columns_of(model)

@@ -44,22 +44,12 @@ class PermutationParams:
 
     def __post_init__(self):
         check_integer(self.max_literals, "max_literals", 1, LONGEST)
-        check_share(self.power, "power")
+        check_real(self.power, "power", 0, 1)
         check_choice(self.side, "side", tuple(SIDES))
         check_integer(self.min_size, "min_size", 1)
         check_choice(self.monotone, "monotone", (False, True))
         check_integer(self.n_permutations, "n_permutations", 1)
         check_n_jobs(self.n_jobs)
-
-
-def check_share(value, name, *, strict=False):
-    """Check a number from 0 to 1; ``strict`` excludes 1."""
-    check_real(value, name, 0)
-    if value > 1 or (strict and value == 1):
-        raise ValueError(
-            f"{name} must be {'below' if strict else 'at most'} 1; got {value}."
-        )
-    return float(value)
 
 
 def centred(target, strata):

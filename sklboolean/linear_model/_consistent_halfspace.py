@@ -173,13 +173,8 @@ class ConsistentHalfspace(
 
     def _check_params(self):
         check_choice(self.norm, "norm", ("l2", "l1"))
-        if self.sigma is None:
-            return
-        check_real(self.sigma, "sigma", 0.0, strict=True)
-        if self.sigma >= 1:
-            raise ValueError(
-                f"sigma is a cosine and must be below 1; got {self.sigma}."
-            )
+        if self.sigma is not None:
+            check_real(self.sigma, "sigma", 0.0, strict=True, below=1)
 
     def _set_fitted_attributes(self, X, codes, weights, kept, n_samples):
         signs = np.where(codes == 1, 1.0, -1.0)

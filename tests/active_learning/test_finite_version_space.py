@@ -258,7 +258,7 @@ def test_queries_on_parallel_planes_tell_more_than_the_bound(dimension):
         ({"hypotheses": "conjunctions", "n_features": 40}, "too many to be listed"),
         (
             {"hypotheses": "conjunctions", "label_noise": 0.5},
-            "label_noise must be less than 1/2",
+            "label_noise must be below 0.5",
         ),
         (
             {"hypotheses": "conjunctions", "label_noise": -0.1},

@@ -364,7 +364,7 @@ def test_automatic_choice():
     [
         ({"sampler": "exact"}, ValueError, "sampler must be one of"),
         ({"sampler": "hit_and_run"}, ValueError, "not supported .*'elliptical_slice'"),
-        ({"label_noise": 0.5}, ValueError, "label_noise must be less than 1/2"),
+        ({"label_noise": 0.5}, ValueError, "label_noise must be below 0.5"),
         ({"label_noise": -0.1}, ValueError, "label_noise must be at least 0"),
         ({"label_noise": np.nan}, ValueError, "label_noise must be finite"),
         ({"n_steps": 0}, ValueError, "n_steps"),

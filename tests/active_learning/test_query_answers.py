@@ -196,11 +196,14 @@ def test_rare_class_is_looked_for_at_random():
     ("parameters", "message"),
     [
         ({"epsilon": 0.0}, "epsilon must be greater than 0"),
-        ({"epsilon": 1.0}, "epsilon must be less than 1"),
-        ({"epsilon": (0.1, 1)}, "delta must be less than 1"),
+        ({"epsilon": 1.0}, "epsilon must be below 1"),
+        ({"epsilon": (0.1, 1)}, "delta must be below 1"),
         ({"epsilon": (0.1, -0.1)}, "delta must be greater than 0"),
         ({"epsilon": (0.1,)}, "epsilon must be a number, a pair of numbers"),
-        ({"committee": HalfspaceVersionSpace(label_noise=0.5)}, "less than 1/2"),
+        (
+            {"committee": HalfspaceVersionSpace(label_noise=0.5)},
+            "label_noise must be below 0.5",
+        ),
         ({"strategy": "vote"}, "strategy must be one of"),
         ({"committee": []}, "at least one classifier"),
         ({"committee": [SVC()]}, "committee of one needs .* predict_proba"),

@@ -207,7 +207,10 @@ def test_stopping_rule_keeps_its_promise():
             lambda: ThresholdVersionSpace(-1e308, 1e308).initialize(),
             "high - low must be finite",
         ),
-        (lambda: ThresholdVersionSpace(label_noise=0.5).initialize(), "less than 1/2"),
+        (
+            lambda: ThresholdVersionSpace(label_noise=0.5).initialize(),
+            "label_noise must be below 0.5",
+        ),
         (lambda: ThresholdVersionSpace().update([[np.inf]], [True]), "be finite"),
         (lambda: ThresholdVersionSpace().update([0.5], [True]), "X must have shape"),
         (lambda: ThresholdVersionSpace().predict_proba([[1, 2]]), "X must have shape"),

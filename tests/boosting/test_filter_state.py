@@ -580,9 +580,9 @@ def test_labels_outside_the_classes_are_an_error():
         ({"gamma": 0.5}, "gamma must be above 0 and below 0.5"),
         ({"gamma": 0.0}, "gamma must be above 0"),
         ({"gamma": np.nan}, "gamma must be finite"),
-        ({"target_error": 0.5}, "target_error must be above 0 and below 0.5"),
-        ({"target_error": 0}, "target_error must be above 0"),
-        ({"delta": 1}, "delta must be above 0 and below 1"),
+        ({"target_error": 0.5}, "target_error must be below 0.5"),
+        ({"target_error": 0}, "target_error must be greater than 0"),
+        ({"delta": 1}, "delta must be below 1"),
         (
             {"weak_learner_success_rate": 0},
             "weak_learner_success_rate must be greater than 0",

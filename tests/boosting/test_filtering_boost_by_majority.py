@@ -195,7 +195,7 @@ def test_no_edge_is_a_warning_at_the_caller():
     ("parameters", "message"),
     [
         ({"mode": "half"}, "mode must be one of"),
-        ({"delta": 0.0}, "delta must be above 0"),
+        ({"delta": 0.0}, "delta must be greater than 0"),
         ({"weak_learner_success_rate": 2.0}, "weak_learner_success_rate"),
         ({"gamma": 0.6}, "gamma must be above 0 and below 0.5"),
         ({"weak_failure": "replan"}, "weak_failure must be one of"),

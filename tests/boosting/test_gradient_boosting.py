@@ -246,9 +246,10 @@ def test_sets_of_columns_that_do_not_exist_are_refused():
     ]
     assert np.array_equal(*(model.decision_function(X) for model in listed))
     X = np.zeros((2, 10_001), dtype=np.uint8)
-    model.set_params(interaction_cst="no_interactions")
-    with pytest.raises(ValueError, match="makes 10001 sets for 10001 features"):
-        model.fit(X, [0, 1])
+    for refused in ("no_interactions", "pairwise"):  # 50 million pairs are not listed
+        model.set_params(interaction_cst=refused)
+        with pytest.raises(ValueError, match="makes more than 9999 sets for 10001 fe"):
+            model.fit(X, [0, 1])
 
 
 def test_the_kept_trees_have_the_least_held_out_loss():
@@ -279,10 +280,29 @@ def test_losses_of_numbers_have_their_meaning():
     poisson = BooleanGradientBoostingRegressor("poisson", random_state=0).fit(X, y)
     means = np.exp(X[:, 0] + 0.5 * X[:, 1])
     assert np.abs(poisson.predict(X) / means - 1).max() < 0.15
+    # The held-out loss is half of the deviance, so rounds do not end early where
+    # counts are large.
+    many = np.random.default_rng(0).poisson(1e5 * means).astype(float)
+    counted = BooleanGradientBoostingRegressor("poisson", random_state=0).fit(X, many)
+    assert np.abs(counted.predict(X) / 1e5 / means - 1).max() < 0.02
+    exact = BooleanGradientBoostingRegressor("poisson", random_state=0).fit(X, means)
+    assert 0 <= exact.validation_loss_.min() < 1e-4
     upper = BooleanGradientBoostingRegressor("quantile", quantile=0.9, random_state=0)
     assert 0.85 < np.mean(y <= upper.fit(X, y).predict(X)) < 0.99
     with pytest.raises(ValueError, match="loss='poisson'"):
         poisson.to_sql()
+
+
+def test_leaves_are_no_more_than_samples():
+    X, y = samples()
+    options = {"max_iter": 2, "min_samples_leaf": 1, "random_state": 0}
+    scores = [
+        BooleanGradientBoostingClassifier(max_leaf_nodes=most, **options)
+        .fit(X, y)
+        .decision_function(X)
+        for most in (len(y), 10**12)  # room for the second would be terabytes
+    ]
+    np.testing.assert_array_equal(*scores)
 
 
 def test_huge_and_constant_targets_stay_finite():
@@ -332,8 +352,8 @@ def test_several_classes_have_no_directions():
     ("params", "message"),
     [
         ({"max_leaf_nodes": 1}, "max_leaf_nodes"),
-        ({"max_features": 1.5}, "max_features is the share"),
-        ({"validation_fraction": 1.0}, "validation_fraction must be above 0"),
+        ({"max_features": 1.5}, "max_features must be at most 1; got 1.5"),
+        ({"validation_fraction": 1.0}, "validation_fraction must be below 1; got 1.0"),
         ({"learning_rate": 0.0}, "learning_rate"),
         ({"monotonic_cst": [1]}, "monotonic_cst has 1 entries, and X has 8 features"),
         ({"monotonic_cst": [2] * 8}, "monotonic_cst must hold -1, 0 and 1"),

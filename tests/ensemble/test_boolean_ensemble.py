@@ -30,7 +30,7 @@ from sklboolean import (
 )
 from sklboolean.ensemble import _boolean_ensemble as of_classes
 from sklboolean.ensemble._boolean_ensemble import Logits
-from sklboolean.ensemble._ensemble import fit_member
+from sklboolean.ensemble._ensemble import draw_folds, fit_member
 from sklboolean.ensemble._pooling import (
     CS,
     STRENGTH,
@@ -211,12 +211,12 @@ def test_weights_are_relative_and_zeros_leave_samples_out():
 
 def test_of_more_than_a_thousand_samples_a_quarter_is_held_out_once():
     X = np.random.default_rng(0).integers(0, 2, (1200, 3))
-    model = BooleanEnsembleClassifier([("p", AveragedPerceptron())], random_state=0)
-    folds = model._folds(X[:, 0], np.random.RandomState(0))
+    folds = draw_folds(X[:, 0], np.random.RandomState(0))
     assert len(folds) == 1
     assert len(folds[0][1]) == 300
-    for codes, n_folds in [(X[:1000, 0], 5), (X.sum(axis=1)[:501], 1)]:
-        assert len(model._folds(codes, np.random.RandomState(0))) == n_folds
+    cases = (X[:1000, 0], 5), (X.sum(axis=1)[:501], 1), (np.zeros(3, dtype=int), 3)
+    for strata, n_folds in cases:
+        assert len(draw_folds(strata, np.random.RandomState(0))) == n_folds
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -281,6 +281,22 @@ def test_members_follow_the_number_of_samples(monkeypatch):
     # Of many classes conjunctions take too long, and trees are more accurate.
     found = model._models(X, 40, np.arange(40) % 6, np.ones(40), [])
     assert [name for name, _ in found] == ["trees"] * 3
+    model = BooleanEnsembleClassifier(monotonic_cst=[1, 0])
+    monkeypatch.setattr(of_classes, "MANY_CLASSES", 3)
+    samples = np.arange(120).reshape(60, 2)
+    with pytest.raises(ValueError, match="two classes, and y has 3"):
+        model.fit(samples, np.arange(60) % 3)
+
+
+def test_samples_of_weight_zero_do_not_refine_thresholds(monkeypatch):
+    X, y = np.random.default_rng(0).normal(size=(90, 1)), np.arange(90) % 2
+    weights = np.repeat([1.0, 0.0], [60, 30])
+    monkeypatch.setattr("sklboolean.ensemble._ensemble.MOST_FOR_FEW_BINS", 60)
+    few = BooleanGaussianProcessClassifier(max_iter=1)
+    model = BooleanEnsembleClassifier([("process", few)], random_state=0)
+    weighted = clone(model).fit(X, y, weights).encoder_.get_feature_names_out()
+    removed = model.fit(X[:60], y[:60]).encoder_.get_feature_names_out()
+    np.testing.assert_array_equal(weighted, removed)
 
 
 def test_sql_of_a_process_says_how_to_get_a_formula():
@@ -368,7 +384,7 @@ def test_the_formula_of_regressors_is_their_weighted_sum():
         ([LogisticRegression()], [0, 0, 1, 1], "estimators must be a list"),
         (5, [0, 0, 1, 1], "estimators must be a list"),
         ([("a", LogisticRegression)], [0, 0, 1, 1], "estimators must be a list"),
-        (SMALL, [0, 1, 2, 3], "one sample of each class"),
+        (SMALL, [0, 1, 2, 3], "one sample of each class. An ensemble needs two"),
     ],
 )
 def test_bad_input_is_named(estimators, y, message):

@@ -192,7 +192,7 @@ def test_the_warning_counts_the_wrong_samples():
     [
         ({"norm": "l3"}, "norm must be one of"),
         ({"sigma": 0.0}, "sigma must be greater than 0"),
-        ({"sigma": 1.0}, "sigma is a cosine and must be below 1"),
+        ({"sigma": 1.0}, "sigma must be below 1; got 1"),
     ],
 )
 def test_bad_parameter_is_named_and_nothing_is_forgotten(parameters, message):
