@@ -198,7 +198,7 @@ def main():
     options = parser.parse_args()
     print_header("Exact Shapley values")
     has_peers = find_spec("lightgbm") and not options.quick
-    missing = [each for each in PEERS if not (has_peers and find_spec(each))]
+    missing = [peer for peer in PEERS if not (has_peers and find_spec(peer))]
     if missing:
         print(f"\nLeft out with LightGBM: {', '.join(missing)} (or --quick).")
     warnings.simplefilter("ignore")

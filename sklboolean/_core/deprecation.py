@@ -74,7 +74,7 @@ def old_parameters(**rules):
         @functools.wraps(set_state)
         def set_state_translated(self, state):
             if isinstance(state, dict) and not rules.keys().isdisjoint(state):
-                state = defaults | _translate(rules, state, defaults, stored=True)
+                state = _translate(rules, state, defaults, stored=True)
             set_state(self, state)
 
         cls.__init__, cls.set_params = init_translated, set_params_translated

@@ -303,6 +303,13 @@ def _bounds_words(column, bounds):
     return [f"{column} {relation} {number}" for relation, number in bounds.items()]
 
 
+def last_step(model):
+    """Return the estimator at the end of pipelines and searches."""
+    while isinstance(model := getattr(model, "best_estimator_", model), Pipeline):
+        model = model[-1]
+    return model
+
+
 def split_pipeline(model):
     """Split a fitted model into its transformers, its last step and feature names.
 
@@ -310,7 +317,7 @@ def split_pipeline(model):
     ----------
     model : estimator
         Fitted. A search such as ``GridSearchCV`` stands for its best estimator, and an
-        ensemble for its ``pipeline_``.
+        ensemble for its ``pipeline_``, also as the last step of a pipeline.
 
     Returns
     -------
@@ -323,8 +330,11 @@ def split_pipeline(model):
         transformers nor the step know them.
     """
     steps, names = [], None
-    model = getattr(model, "best_estimator_", model)
-    while isinstance(model := getattr(model, "pipeline_", model), Pipeline):
+    while True:
+        model = getattr(model, "best_estimator_", model)
+        model = getattr(model, "pipeline_", model)
+        if not isinstance(model, Pipeline):
+            break
         steps, model = [*steps, *model.steps[:-1]], model[-1]
     # The steps of an ensemble may have the names of those before it.
     numbered = [(f"{k}-{name}", step) for k, (name, step) in enumerate(steps)]

@@ -41,14 +41,14 @@ class Columns:
 
     @classmethod
     def of(cls, model, binarize=None):
-        """Describe the features of a fitted estimator."""
+        """Describe the features of a fitted estimator; ``binarize`` may be anything."""
         # Names of scikit-learn are numpy strings; a formula holds plain ones.
         names = getattr(model, "feature_names_in_", None)
         names = None if names is None else list(map(str, names))
         return cls(
             model.n_features_in_,
             names,
-            None if binarize is None else float(binarize),
+            float(binarize) if isinstance(binarize, Real) else None,
             sentences(getattr(model, "monotonic_cst", None), names),
         )
 
@@ -308,10 +308,9 @@ def linear_formula(model, *, tie=1):
     intercepts = np.ravel(model.intercept_).astype(np.float64)
     # Features that no class weighs are no terms.
     used = np.flatnonzero(weights.any(axis=0))
-    binarize = getattr(model, "binarize", None)
     is_label = is_classifier(model)
     return WeightedSum(
-        Columns.of(model, binarize if isinstance(binarize, Real) else None),
+        Columns.of(model, getattr(model, "binarize", None)),
         SingleFeatures(used),
         weights[:, used],
         np.broadcast_to(intercepts, len(weights)).copy(),

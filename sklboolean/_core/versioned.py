@@ -1,8 +1,9 @@
-"""The base class of all estimators: stored ones know the version that wrote them."""
+"""The base class of all estimators: stored ones load in other versions."""
 
 import re
 import warnings
 from importlib.metadata import version
+from inspect import signature
 
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
@@ -11,7 +12,11 @@ VERSION = version("sklboolean")
 
 
 class VersionedEstimator(BaseEstimator):
-    """An estimator that warns when a later version of the package stored it."""
+    """An estimator that loads what other versions of the package stored.
+
+    It warns if a later version stored it. Parameters that an earlier version did not
+    have get their defaults, so a new parameter has a default that changes nothing.
+    """
 
     def __getstate__(self):
         return {**super().__getstate__(), "_sklboolean_version": VERSION}
@@ -28,7 +33,9 @@ class VersionedEstimator(BaseEstimator):
                 ),
                 stacklevel=2,
             )
-        super().__setstate__(state)
+        parameters = signature(type(self)).parameters.values()
+        defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+        super().__setstate__(defaults | state)
 
 
 def _release(text):

@@ -213,10 +213,9 @@ class GradientBoosting(CallbackSupportMixin, ExportMixin, VersionedEstimator):
         progress : Progress
         """
         words, rng = as_words(samples), check_random_state(self.random_state)
-        self.n_samples_fit_ = np.count_nonzero(weights)
-        self.feature_counts_ = count_features(
-            words if weights.all() else words[weights > 0], self.n_features_in_
-        )
+        used = words if weights.all() else words[weights > 0]
+        self.n_samples_fit_ = len(used)
+        self.feature_counts_ = count_features(used, self.n_features_in_)
         parts = self._split(strata, weights, rng)
         rounds = BoostingRounds(words, targets, weights, *parts, loss, self.n_jobs)
         blocks = BitBlocks.of(words, self.n_features_in_)

@@ -139,7 +139,7 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, VersionedEstimator)
     60     3.6      2.9
     """
 
-    encoder = encoder_ = None  # 0.1.0 had none
+    encoder_ = None  # 0.1.0 had none
 
     def __init__(self, estimator=None, *, contamination=0.1, encoder=None):
         self.estimator = estimator

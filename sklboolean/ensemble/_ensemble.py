@@ -180,10 +180,6 @@ class BooleanEnsemble(PartitionsMixin, CallbackSupportMixin, VersionedEstimator)
     A subclass defines ``_member_method``, the method that members have.
     """
 
-    def __setstate__(self, state):
-        # Models stored by version 0.2 lack these parameters.
-        super().__setstate__({"monotonic_cst": None, "verbose": 0, **state})
-
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -115,11 +115,9 @@ class Explanation:
         """What the score is, such as "log-odds of yes"."""
         if self.target is not None:
             return f"{self.quantity} of {self.target}"
-        return (
-            f"probability of {self.prediction}"
-            if self.kind == "rules"
-            else "prediction"
-        )
+        if self.kind == "rules":
+            return f"probability of {self.prediction}"
+        return "prediction"
 
     def to_frame(self):
         """Make a data frame with a row for each part, and for the intercept.
@@ -257,8 +255,7 @@ def explain(model, X, *, target=None, feature_names=None) -> list:
     True
     """
     check_is_fitted(model)
-    fitted_model = getattr(model, "best_estimator_", model)
-    transformers, last, names = split_pipeline(fitted_model)
+    transformers, last, names = split_pipeline(model)
     X = as_frame(X)
     samples = X if transformers is None else transformers.transform(X)
     names = names if feature_names is None else feature_names
@@ -269,17 +266,17 @@ def explain(model, X, *, target=None, feature_names=None) -> list:
         formula = check_conjunctions(last, formula)
         bits = as_bits(samples, formula.columns.binarize)
         names = FeatureNames(check_names(names, bits.shape[1]))
-        compare_with_predictions(formula, bits, fitted_model, X)
+        compare_with_predictions(formula, bits, model, X)
         if isinstance(formula, FirstRule):
             return rule_explanations(formula, bits, names)
-        score = ExplainedScore.of(fitted_model, X, target, formula.has_probabilities)
+        score = ExplainedScore.of(model, X, target, formula.has_probabilities)
         list_parts = stump_votes if formula.kind == "votes" else weight_parts
         parts_by_sample = list_parts(formula, bits, score.columns, names)
         return score.explanations(formula.kind, parts_by_sample)
     # Members without a formula, and kernel models: the slope of the calibration, where
     # there is one, is the only link to probabilities.
     is_calibrated = hasattr(last, "calibration_slope_")
-    score = ExplainedScore.of(fitted_model, X, target, is_calibrated)
+    score = ExplainedScore.of(model, X, target, is_calibrated)
     # A regressor predicts the median of its hypotheses.
     if not is_kernel and formula.kind == "predictions":
         parts_by_sample = prediction_parts(formula.of_samples(samples))
@@ -363,7 +360,6 @@ class ExplainedScore:
             values = np.where(columns, scores, -scores)
         else:
             values = scores[everything, columns]
-        last = whole[-1] if hasattr(whole, "steps") else whole
         if not hasattr(whole, "predict_proba"):
             return cls(predictions, targets, columns, values, ones, unknown, "score")
         table = whole.predict_proba(X)
@@ -373,7 +369,7 @@ class ExplainedScore:
             # Both columns are exact where they are small, so their ratio is, too.
             sides = np.log(np.maximum(table, SMALLEST))
             log_odds = sides[everything, columns] - sides[everything, 1 - columns]
-            slope = getattr(last, "calibration_slope_", 1.0)
+            slope = getattr(split_pipeline(whole)[1], "calibration_slope_", 1.0)
             is_tie = np.abs(values) < SMALLEST
             factors = np.where(is_tie, slope, log_odds / np.where(is_tie, 1.0, values))
             values, quantity = factors * values, "log-odds"
@@ -437,8 +433,7 @@ def weight_parts(formula, bits, columns, names):
                 texts[k] = " and ".join(names.words(terms[k])) or "always"
             parts.append((texts[k], weight))
         # The bounds of one column that hold become one interval.
-        literals, values = zip(*singles, strict=True) if singles else ((), ())
-        parts_by_sample.append(merge_bounds(literals, values, names) + parts)
+        parts_by_sample.append(merge_bounds(singles, names) + parts)
     return parts_by_sample
 
 
@@ -450,15 +445,15 @@ def kernel_parts(shares, bits, columns, names):
         values = shares[sample] if shares.ndim == 2 else shares[sample, column]
         values = values if shares.ndim == 3 or column else -values
         features = np.flatnonzero(values)
-        literals = [(int(j), bool(bits[sample, j])) for j in features]
-        parts_by_sample.append(merge_bounds(literals, values[features].tolist(), names))
+        pairs = [((int(j), bool(bits[sample, j])), float(values[j])) for j in features]
+        parts_by_sample.append(merge_bounds(pairs, names))
     return parts_by_sample
 
 
-def merge_bounds(literals, values, names):
-    """Make parts of single features; bounds on one number are one part."""
+def merge_bounds(pairs, names):
+    """Make parts of literals and their values; bounds on one number are one part."""
     groups = {}
-    for (feature, is_true), value in zip(literals, values, strict=True):
+    for (feature, is_true), value in pairs:
         condition = names.condition(feature)
         is_bound = condition.relation in ("<=", ">")
         # Bounds on one number have its column as key, other conditions their feature.

@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklboolean._core.feature_names import FeatureNames, split_pipeline
@@ -47,14 +48,14 @@ def model_page(
 
     The page is one HTML file. It lists the rules or weights, which can be sorted, with
     the grades of a rule folded below it, shows the samples that satisfy a rule, and has
-    a form in the columns of X. The form
-    computes the probability in the browser and lists what holds, finds the cheapest
-    change of one or two columns that turns the prediction, and shows what each column
-    adds to the score: its Shapley value against all samples of X, unless rules overlap
-    very much. A scorecard is added up. A chosen rule has the call that leaves it out,
-    such as ``with_rules``, to copy. The page states what is proved about the model.
-    The file needs no network and no server. It contains the values of up to
-    ``max_samples`` samples: take care with confidential data.
+    a form in the columns of X. The form computes the probability in the browser and
+    lists what holds, finds the cheapest change of one or two columns that turns the
+    prediction, and shows what each column adds to the score: its Shapley value against
+    all samples of X, unless rules overlap very much. A scorecard is added up. A chosen
+    rule has the call that leaves it out, such as ``with_rules``, to copy. The page
+    states what is proved about the model. The file needs no network and no server. It
+    contains the values of up to ``max_samples`` samples: take care with confidential
+    data.
 
     Parameters
     ----------
@@ -147,7 +148,7 @@ def model_page(
         "proof": [*formula.proof, *formula.columns.directions],
         "n_columns": len(user_columns.names),
         **_formula_fields(formula, used, names),
-        "rows": _rows(user_columns, bits, np.asarray(y), names),
+        "rows": _rows(estimator, user_columns, bits, np.asarray(y), names),
         "shapley": _shapley_fields(user_columns, bits, owners),
         **samples,
     }
@@ -371,14 +372,25 @@ def _edit_calls(model, formula):
     return [f"with_rules({[j for j in numbers if j != k]}" for k in numbers]
 
 
-def _rows(columns, bits, y, names):
+def _edited_step(estimator):
+    """Write what reads the last step of ``model``, and the samples that it sees."""
+    model, samples = "model", "X"
+    while True:
+        if hasattr(estimator, "best_estimator_"):
+            model, estimator = f"{model}.best_estimator_", estimator.best_estimator_
+        if not isinstance(estimator, Pipeline):
+            return model, samples
+        if len(estimator) > 1:
+            samples = f"{model}[:-1].transform({samples})"
+        model, estimator = f"{model}[-1]", estimator[-1]
+
+
+def _rows(estimator, columns, bits, y, names):
     """Describe each rule, or each weight of each output."""
     formula = _shown(columns.formula)
     satisfied, calls = formula.satisfied(bits), _edit_calls(columns.model, formula)
     n_before = 0 if formula is columns.formula else len(columns.formula.terms)
-    model, data = "model", "X"
-    if columns.transformers is not None:
-        model, data = "model[-1]", "model[:-1].transform(X)"
+    model, data = _edited_step(estimator)
     texts = [" and ".join(names.words(term)) or "always" for term in formula.terms]
     coverage, rows = satisfied.sum(axis=0).tolist(), []
     for term, output, weight, label, hits in _row_values(formula, y):
@@ -508,9 +520,8 @@ def _column_values(fitted, read, bits):
     """List the value of each sample for the form; None where it is missing."""
     if fitted.kind == "category":
         return np.where(bits.any(axis=1), bits.argmax(axis=1), bits.shape[1]).tolist()
-    if (
-        fitted.kind == "ordered"
-    ):  # the number of the option; the last is for unseen ones
+    # Of an ordered column the number of the option; the last is for unseen levels.
+    if fitted.kind == "ordered":
         n_levels = len(fitted.levels)
         places = {level: k for k, level in enumerate(fitted.levels)}
         read, last = read.as_category(), n_levels + fitted.indicates_missing

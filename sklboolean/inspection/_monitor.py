@@ -10,17 +10,16 @@
 # 2. Count the new samples that satisfy each term. SQL counts the same terms.
 # 3. `stability_index` and its test for each column.
 
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field
-from numbers import Real
 
 import numpy as np
 from scipy.special import chdtrc
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.exports import import_pandas
-from sklboolean._core.feature_names import FeatureNames, split_pipeline
+from sklboolean._core.feature_names import FeatureNames, last_step, split_pipeline
 from sklboolean._core.formula import Columns, formula_of
 from sklboolean._core.parameters import check_real
 from sklboolean._core.sql_code import SqlFeatures, shares_code
@@ -221,7 +220,8 @@ def monitor(model, X, *, alpha=0.05, min_index=0.1) -> "Drift":
     -------
     drift : Drift
         With ``moved``, ``to_text()``, ``to_frame()`` and ``to_sql(table)``. Only
-        columns that the model reads are listed.
+        columns that the formula of the model reads are listed, or all of them if it has
+        none or reads none.
 
     Raises
     ------
@@ -283,9 +283,7 @@ def monitor(model, X, *, alpha=0.05, min_index=0.1) -> "Drift":
 
 def _training_counts(model):
     """Find the number of training samples, and how many have each feature."""
-    fitted = model
-    while isinstance(fitted, Pipeline) or hasattr(fitted, "best_estimator_"):
-        fitted = getattr(fitted, "best_estimator_", None) or fitted[-1]
+    fitted = last_step(model)
     if not hasattr(fitted, "feature_counts_"):
         raise ValueError(
             f"This {type(fitted).__name__} does not keep the counts of its training "
@@ -301,9 +299,7 @@ def _columns_of(model):
     with suppress(ValueError):  # the logarithm of a prediction, which has no export
         formula = formula_of(last)
     if formula is None:
-        binarize = getattr(last, "binarize", None)
-        binarize = binarize if isinstance(binarize, Real) else None
-        formula = empty_sum(Columns.of(last, binarize))
+        formula = empty_sum(Columns.of(last, getattr(last, "binarize", None)))
     return UserColumns.of(model, formula=formula)
 
 
@@ -318,49 +314,58 @@ def _column_bins(source, n_samples, feature_counts, words):
         Training samples in the bin.
     """
     used = {feature for term in source.formula.terms for feature, _ in term}
+    used = used or {*range(len(source.owners))}
     for column, states in zip(source.names, possible_bits(source), strict=True):
-        features = [feature for feature in states if feature in used or not used]
+        features = [feature for feature in states if feature in used]
         if not features:
             continue
-        patterns = np.column_stack([states[feature] for feature in features])
-        first = np.unique(patterns, axis=0, return_index=True)[1]
-        patterns = patterns[np.sort(first)]
-        n_then = _pattern_counts(patterns, n_samples, feature_counts[features])
-        if n_then is not None:
-            for pattern, n in zip(patterns, n_then.tolist(), strict=True):
-                # What is true is enough, if no other pattern has it.
-                is_told = patterns[:, pattern].all(axis=1).sum() == 1
-                pairs = zip(features, pattern.tolist(), strict=True)
-                yield column, tuple((j, v) for j, v in pairs if v or not is_told), n
-            continue
-        for feature in features:  # a list of tags, or a date
+        n_then = _pattern_counts(states, features, n_samples, feature_counts)
+        patterns = np.array([*n_then])
+        for pattern, n in n_then.items():
+            # What is true is enough, if no other pattern has it.
+            is_told = patterns[:, list(pattern)].all(axis=1).sum() == 1
+            pairs = zip(features, pattern, strict=True)
+            yield column, tuple((j, v) for j, v in pairs if v or not is_told), n
+        for feature in [] if n_then else features:  # a list of tags, or a date
             n_true = int(feature_counts[feature])
             name = words([(feature, True)])[0]
             yield name, ((feature, True),), n_true
             yield name, ((feature, False),), n_samples - n_true
 
 
-def _pattern_counts(patterns, n_samples, feature_counts):
-    """Count the training samples of each pattern of features.
+def _pattern_counts(states, features, n_samples, feature_counts):
+    """Count the training samples of each pattern of some features of a column.
 
     Parameters
     ----------
-    patterns : ndarray of shape (n_patterns, n_features), bool
-        All that can occur.
+    states : dict from feature to ndarray of shape (n_states,), bool
+        The features of the column in all states that can occur.
+    features : list of int
+        Those of the patterns.
     n_samples : int
     feature_counts : ndarray of shape (n_features,), int64
 
     Returns
     -------
-    counts : ndarray of shape (n_patterns,), int64
-        None where the counts of the features allow for several, or for none.
+    counts : Counter of tuples of bool
+        In the order of the states. Empty where the counts of the features allow for
+        several solutions, or for none.
     """
-    system = np.vstack([np.ones(len(patterns)), patterns.T])
-    totals = np.r_[n_samples, feature_counts]
-    solution, _, rank, _ = np.linalg.lstsq(system, totals, rcond=None)
-    counts = np.rint(solution).astype(np.int64)
-    is_exact = rank == len(patterns) and np.array_equal(system @ counts, totals)
-    return counts if is_exact and (counts >= 0).all() else None
+    counts = Counter()
+    # Features that are in no pattern may decide how many samples each one has.
+    for used in (features, [*states]):
+        table = np.column_stack([states[feature] for feature in used])
+        first = np.sort(np.unique(table, axis=0, return_index=True)[1])
+        system = np.vstack([np.ones(len(first)), table[first].T])
+        totals = np.r_[n_samples, feature_counts[used]]
+        solution, _, rank, _ = np.linalg.lstsq(system, totals, rcond=None)
+        n_then = np.rint(solution).astype(np.int64)
+        is_exact = rank == len(first) and np.array_equal(system @ n_then, totals)
+        if is_exact and (n_then >= 0).all():
+            for state, n in zip(first, n_then.tolist(), strict=True):
+                counts[tuple(bool(states[feature][state]) for feature in features)] += n
+            break
+    return counts
 
 
 def stability_index(counts):
@@ -388,7 +393,5 @@ def corrected(p_values):
     """Correct p-values for their number by Holm's method."""
     order = np.argsort(p_values)
     factors = np.arange(len(order), 0, -1)
-    steps = np.minimum(np.maximum.accumulate(factors * p_values[order]), 1.0)
-    p_values = np.empty(len(order))
-    p_values[order] = steps
-    return p_values
+    steps = np.maximum.accumulate(factors * p_values[order])
+    return np.minimum(steps, 1.0)[np.argsort(order)]

@@ -25,7 +25,7 @@ from warnings import catch_warnings
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.feature_names import split_pipeline
+from sklboolean._core.feature_names import last_step, split_pipeline
 from sklboolean._core.formula import FirstRule
 from sklboolean._core.validation import is_missing
 from sklboolean.inspection._counterfactuals import (
@@ -222,10 +222,7 @@ def _checked_directions(model, signs, directions):
     ``signs`` holds those that each column may have.
     """
     if directions is None:
-        model = getattr(model, "best_estimator_", model)
-        owners = [getattr(model, "pipeline_", None) and model, split_pipeline(model)[1]]
-        given = [getattr(owner, "monotonic_cst", None) for owner in owners]
-        directions = next((each for each in given if each is not None), None)
+        directions = getattr(last_step(model), "monotonic_cst", None)
         if directions is None:
             raise ValueError(
                 "The model has no monotonic_cst. Give columns, for example "

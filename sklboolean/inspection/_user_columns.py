@@ -1,7 +1,6 @@
 """A fitted model and the columns of the user's data that its formula reads."""
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -165,8 +164,7 @@ def changeable_columns(model, encoder=None):
     if transformers is not None:
         features = Columns(len(names), names)
     elif hasattr(last, "binarize") or isinstance(last, Pool):
-        binarize = getattr(last, "binarize", None)
-        features = Columns.of(last, binarize if isinstance(binarize, Real) else None)
+        features = Columns.of(last, getattr(last, "binarize", None))
     else:
         raise ValueError(
             f"What the columns of this {type(last).__name__} may change to is unknown. "

@@ -296,7 +296,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         if "_state" in state:  # older encoders had no dates
             absent = {"_origins": {}, "_subcolumns": state["_state"], "_warned": set()}
             state = absent | state
-        super().__setstate__({"reference": None, "special": None, **state})
+        super().__setstate__(state)
         if "_state" in state and "_names" not in state:
             self._names = self._names_of(feature_names_of(self))
 

@@ -381,7 +381,6 @@ class ConjunctionModel(
             self.intercept_ = float(self.intercept_[0])
 
     def __setstate__(self, state):
-        state = {"monotonic_cst": None, "max_conditions": None, **state}
         super().__setstate__(renamed(state, coef_="conjunction_coef_"))
 
     @property

@@ -151,8 +151,6 @@ class OptimalRuleSet(FirstRuleMixin, VersionedEstimator):
     (4, 1.0)
     """
 
-    max_total_literals = monotonic_cst = None  # older versions had none
-
     def __init__(
         self, *, max_literals=4, monotone=False, literal_cost=1.0, rule_cost=0.0,
         max_total_literals=None, feature_groups=None, monotonic_cst=None,

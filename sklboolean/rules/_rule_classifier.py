@@ -347,7 +347,8 @@ class RuleClassifier(
         """
         check_is_fitted(self)
         y, sample_weight = targets_of(self, X, y, sample_weight)
-        lines = rules.splitlines() if isinstance(rules, str) else listed(rules, "rules")
+        rules = rules.strip().splitlines() if isinstance(rules, str) else rules
+        lines = listed(rules, "rules")
         default = np.searchsorted(self.classes_, self.default_)
         if lines and isinstance(lines[-1], str) and " if " not in lines[-1]:
             default = self._code_of(lines.pop().removeprefix("else "))

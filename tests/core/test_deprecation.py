@@ -88,6 +88,14 @@ def test_an_old_attribute_reads_the_new_one():
 
 
 @pytest.mark.parametrize("name", sorted(public_estimators()))
+def test_a_model_of_an_earlier_release_has_the_defaults_of_new_parameters(name):
+    estimator = getattr(sklboolean, name)
+    loaded = estimator.__new__(estimator)
+    loaded.__setstate__({"other_": 1})
+    assert (repr(loaded), loaded.other_) == (repr(estimator()), 1)
+
+
+@pytest.mark.parametrize("name", sorted(public_estimators()))
 def test_a_model_of_a_later_release_warns(name, monkeypatch):
     estimator = getattr(sklboolean, name)
     state = estimator().__getstate__()

@@ -214,6 +214,16 @@ def test_calls_of_the_page_leave_out_a_row(last):
             assert len(texts) == n_rules - 1
     data = data_of(model_page(model[-1], model[0].transform(X), y))
     assert data["rows"][0]["edit"].endswith(", X, y)")
+    for wrapped in (searched(model), make_pipeline(model[0], searched(model[-1]))):
+        [row, *_] = data_of(model_page(wrapped.fit(X, y), X, y))["rows"]
+        edited = eval(row["edit"], {"model": wrapped, "X": X, "y": y})
+        assert row["text"] not in [rule.to_text() for rule in edited.rules_]
+
+
+def searched(model):
+    """Search over a single setting."""
+    [name, *_] = [name for name in model.get_params() if name.endswith("binarize")]
+    return GridSearchCV(model, {name: [0.0]}, cv=2)
 
 
 def test_rules_of_the_page_are_those_of_the_text():

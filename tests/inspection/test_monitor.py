@@ -129,6 +129,7 @@ def test_bins_are_counted_by_definition():
     model.fit(frame, Y)
     new, _ = customers(80, seed=1)
     drift = monitor(model, new.drop(columns="since"))
+    assert {*drift.columns} <= {*frame}
     for k, condition in enumerate(drift.conditions):
         for frame, count in zip((X, new), drift.counts[k], strict=True):
             assert count == by_hand(condition, frame).sum(), condition
@@ -218,6 +219,9 @@ def test_ensembles_searches_and_arrays():
         make_pipeline(BooleanEncoder(), last), {"scorecardclassifier__max_points": [3]}
     ).fit(X, Y)
     assert monitor(search, X).columns == monitor(search.best_estimator_, X).columns
+    encoder, inner = BooleanEncoder(), GridSearchCV(last, {"max_points": [3]})
+    inside = make_pipeline(encoder, inner).fit(X, Y)
+    assert monitor(inside, X).columns == monitor(search, X).columns
     bits = np.array([*product([0, 1], repeat=3)] * 9)
     card = ScorecardClassifier().fit(bits, bits[:, 0] | bits[:, 1])
     drift = monitor(card, bits)
@@ -230,6 +234,23 @@ def test_ensembles_searches_and_arrays():
     assert monitor(other, bits[:, ::-1]).index.tolist() == [0.0, 0.0]
     with pytest.raises(ValueError, match="must be a fitted BooleanEncoder"):
         monitor(other, bits).to_sql("new")
+
+
+def test_features_that_are_not_read_decide_the_counts():
+    X = pd.DataFrame({"age": [10, 20, 30] * 20})
+    encoder, y = BooleanEncoder(n_bins=3).fit(X), X["age"] == 20
+    bits = encoder.transform(X)
+    model = RuleClassifier("labels").fit(bits, y)
+    model = model.with_rules("True if 10 < age <= 20\nelse False", bits, y)
+    # The counts of "age <= 20" and "age > 10" leave open how many have no age.
+    drift = monitor(make_pipeline(encoder, model), X[:30])
+    assert drift.columns == ["age"]
+    assert dict(zip(drift.conditions, drift.counts.tolist(), strict=True)) == {
+        "age <= 10": [20, 10],
+        "10 < age <= 20": [20, 10],
+        "age > 20": [20, 10],
+        "age: another value, or missing": [0, 0],
+    }
 
 
 def test_no_bin_has_conditions_that_contradict_each_other():

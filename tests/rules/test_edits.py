@@ -107,7 +107,7 @@ def test_all_conjunctions_may_be_left_out():
 
 
 def test_the_text_of_a_rule_list_gives_the_same_list():
-    edited = RULES.with_rules(RULES.to_text(), BITS, Y)
+    edited = RULES.with_rules(f"\n{RULES.to_text()}\n\n", BITS, Y)
     assert edited.rules_ == RULES.rules_
     assert np.array_equal(edited.predict_proba(BITS), RULES.predict_proba(BITS))
     assert edited.edit_losses_[0] == edited.edit_losses_[1]
