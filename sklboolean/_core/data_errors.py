@@ -34,10 +34,16 @@ def readable_errors(name):
         ) from error
 
 
+def column_names(X):
+    """List the names of the columns of a frame or table; None for an array."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    return None if names is None else [*names]
+
+
 def column_of(given, number):
     """Name a column, by its name in a data frame and else by its number."""
-    names = getattr(given, "column_names", getattr(given, "columns", None))
-    label = int(number) if names is None else list(names)[number]
+    names = column_names(given)
+    label = int(number) if names is None else names[number]
     return f"column {label!r}"
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sklboolean._core.data_errors import column_names
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.validation import count_samples
 from sklboolean._core.weights import check_sample_weight
@@ -254,12 +255,6 @@ def load_samples(X, y=None, sample_weight=None):
     for values, name in zip(targets, ("y", "sample_weight"), strict=True):
         check_like(X, values, name)
     return X, *(None if values is None else np.asarray(values) for values in targets)
-
-
-def column_names(X):
-    """List the names of the columns of a frame or table; None for an array."""
-    names = getattr(X, "column_names", getattr(X, "columns", None))
-    return None if names is None else [*names]
 
 
 def take_column(X, name):

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import rel_entr
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.data_errors import column_names
 from sklboolean.density._attribute_forest import Attributes
 from sklboolean.preprocessing._frames import frame_like, is_frame
 
@@ -84,7 +85,7 @@ class InformationMixin:
             product = joint.sum(1, keepdims=True) * joint.sum(2, keepdims=True)
             # Rounding may leave a small negative sum.
             gains[unknown, column] = rel_entr(joint, product).sum(axis=(1, 2)).clip(0)
-        return frame_like(X, gains, tuple(X.columns)) if is_frame(X) else gains
+        return frame_like(X, gains, tuple(column_names(X))) if is_frame(X) else gains
 
     def mutual_information(self) -> np.ndarray:
         """Compute the mutual information of any two columns.

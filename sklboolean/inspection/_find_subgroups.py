@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import PackedBits, as_words
 from sklboolean._core.conjunction_search import satisfied_by
+from sklboolean._core.data_errors import column_names
 from sklboolean._core.formula import class_labels
 from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import plain_labels
@@ -302,7 +303,7 @@ def _stratum_codes(X, strata):
     if strata is None:
         return None
     if isinstance(strata, str):
-        if not is_frame(X) or strata not in list(getattr(X, "column_names", X.columns)):
+        if not is_frame(X) or strata not in column_names(X):
             raise ValueError(
                 f"strata={strata!r} is not the name of a column of X. Give a column of "
                 "a data frame, or a label for each sample."

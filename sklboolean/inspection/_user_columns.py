@@ -8,6 +8,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.column_sources import column_sources
+from sklboolean._core.data_errors import column_names
 from sklboolean._core.feature_names import split_pipeline
 from sklboolean._core.formula import Columns, WeightedSum
 from sklboolean._core.formulas import feature_names_of
@@ -98,7 +99,7 @@ class UserColumns:
         if names is None or not is_frame(X):
             return X
         X = with_names(X)
-        if [*getattr(X, "column_names", X.columns)] == [*names]:
+        if column_names(X) == [*names]:
             return X
         X = X.to_pandas() if hasattr(X, "to_pandas") else X
         return X.reindex(columns=names)

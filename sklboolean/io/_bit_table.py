@@ -19,10 +19,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import PackedBits, pack_dense, unpack_words
+from sklboolean._core.data_errors import column_names
 from sklboolean._core.labels import encode_classes, plain_labels
 from sklboolean._core.memory import as_bytes
 from sklboolean._core.parameters import check_integer, check_real
-from sklboolean._core.partitions import column_names
 from sklboolean._core.progress import Progress
 from sklboolean._core.validation import (
     KEPT_DTYPES,

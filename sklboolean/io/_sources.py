@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from sklboolean._core.data_errors import column_names
 from sklboolean._core.partitions import (
-    column_names,
     is_empty,
     load,
     split_collections,

@@ -31,6 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from sklboolean._core.data_errors import column_names
 from sklboolean._core.validation import (
     array_of_rows,
     check_stored,
@@ -288,7 +289,7 @@ def name_text(name):
 
 def with_names(X):
     """Make the names of a data frame text, but those that only count its columns."""
-    names = list(X.column_names if hasattr(X, "column_names") else X.columns)
+    names = column_names(X)
     are_texts = all(isinstance(name, str) for name in names)
     if not are_texts and names != [*range(len(names))]:
         names = [*map(name_text, names)]

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sklboolean._core.bits import as_words
 from sklboolean._core.conjunction_search import encode_groups, search_conjunctions
+from sklboolean._core.data_errors import column_names
 from sklboolean._core.deprecation import old_keywords
 from sklboolean._core.formulas import python_value
 from sklboolean._core.labels import encode_classes, plain_labels
@@ -128,7 +129,7 @@ def extract_dnf(
     dual = dual_representation(model, X, names, kernel=kernel, target=target)
     checked = _check_X(X, dual.n_features)
     if dual.feature_names is None and hasattr(X, "columns"):
-        dual = replace(dual, feature_names=list(map(str, X.columns)))
+        dual = replace(dual, feature_names=list(map(str, column_names(X))))
     groups = encode_groups(feature_groups, dual.n_features, dual.feature_names)
     params = replace(params, feature_groups=groups)
     samples, binarize = _binarized(checked, getattr(model, "binarize", 0.0))
