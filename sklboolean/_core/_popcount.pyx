@@ -50,8 +50,12 @@ cdef extern from "tiles.h" nogil:
                          int n_samples, const double *coefficients, int64_t n, double *acc)
     void sklb_share(const int32_t *counts, int64_t n, int32_t own, const int32_t *sizes,
                     double *out)
-    void sklb_normalize(double *values, int64_t n, double own, double own_root,
-                        const double *sizes, const double *roots)
+    void sklb_share_float(const int32_t *counts, int64_t n, int32_t own,
+                          const int32_t *sizes, float *out)
+    void sklb_normalize(const sklb_formula *g, const int32_t *counts, int64_t n,
+                        double own_root, const double *roots, double *out)
+    void sklb_normalize_float(const sklb_formula *g, const int32_t *counts, int64_t n,
+                              double own_root, const double *roots, float *out)
     const int SKLB_SMALL_COUNTS
     const int SKLB_FEW_COLUMNS
     bint sklb_sum_small(const sklb_formula *g, int most, bint use_xor, const uint64_t *rows,
@@ -472,36 +476,31 @@ ctypedef fused real:
     double
 
 
-def map_pairs(rows, columns, CountMap g, Py_ssize_t diagonal, real[:, ::1] out, norms=None):
+def map_pairs(rows, columns, CountMap g, Py_ssize_t diagonal, real[:, ::1] out, roots=None):
     """Write into ``out[i, j]`` the value of the count of row i with column j.
 
     Strips of columns before column i + ``diagonal`` are left out; 0 or more serves a
-    symmetric matrix (see `mirror`), -n_samples leaves out nothing. ``norms`` holds the
-    values of rows with themselves and 1 over their roots, and the same of columns: then
-    values are divided by the roots.
+    symmetric matrix (see `mirror`), -n_samples leaves out nothing. ``roots`` holds 1 over
+    the roots of the values of rows with themselves, and the same of columns: then values
+    are multiplied by both.
     """
     cdef:
         Pairs pairs = Pairs(rows, columns)
-        Py_ssize_t i, j, r, p, c, first, width
+        Py_ssize_t i, r, p, c, first, width
         int n_samples
-        bint fits = True, normalize = norms is not None
+        bint fits = True, normalize = roots is not None
         bint share = g.g.form == SKLB_SHARE
         const int32_t *counts
         real *values
-        double *exact
-        double *room = NULL
-        const double[::1] row_sizes, column_sizes, row_roots, column_roots
+        const double[::1] row_roots, column_roots
     require(out.shape[0] == pairs.n_samples and out.shape[1] == pairs.n_columns,
             "the kernel matrix does not fit the data")
     pairs.require_counts(g)
     if normalize:
-        row_sizes, row_roots, column_sizes, column_roots = norms
-        require(row_sizes.shape[0] == row_roots.shape[0] == pairs.n_samples
-                and column_sizes.shape[0] == column_roots.shape[0] == pairs.n_columns,
-                "the norms do not fit the samples")
-    room = <double *> malloc(max(<Py_ssize_t> 1, pairs.stride) * sizeof(double))
-    if room == NULL:
-        raise MemoryError
+        row_roots, column_roots = roots
+        require(row_roots.shape[0] == pairs.n_samples
+                and column_roots.shape[0] == pairs.n_columns,
+                "the roots do not fit the samples")
     with nogil:
         for c from 0 <= c < pairs.n_panels by pairs.chunk:
             pairs.slices.take(pairs, c)
@@ -516,23 +515,18 @@ def map_pairs(rows, columns, CountMap g, Py_ssize_t diagonal, real[:, ::1] out, 
                     for r in range(n_samples if fits else 0):
                         counts = pairs.counts + r * pairs.stride
                         values = &out[i + r, first]
-                        if real is float and not (normalize or share):
-                            sklb_map_counts_float(&g.g, counts, width, <float *> values)
-                            continue
-                        exact = room if real is float else <double *> values
-                        if share:
-                            sklb_share(counts, width, pairs.row_ones[i + r],
-                                       pairs.column_ones + first, exact)
-                        else:
-                            sklb_map_counts(&g.g, counts, width, exact)
                         if normalize:
-                            sklb_normalize(
-                                exact, width, row_sizes[i + r], row_roots[i + r],
-                                &column_sizes[first], &column_roots[first])
-                        if real is float:
-                            for j in range(width):
-                                values[j] = <real> exact[j]
-    free(room)
+                            (sklb_normalize_float if real is float else sklb_normalize)(
+                                &g.g, counts, width, row_roots[i + r],
+                                &column_roots[first], values)
+                        elif share:
+                            (sklb_share_float if real is float else sklb_share)(
+                                counts, width, pairs.row_ones[i + r],
+                                pairs.column_ones + first, values)
+                        elif real is float:
+                            sklb_map_counts_float(&g.g, counts, width, values)
+                        else:
+                            sklb_map_counts(&g.g, counts, width, values)
     require(fits, BAD_INDICES)
 
 

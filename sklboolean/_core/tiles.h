@@ -8,6 +8,7 @@
 #ifndef SKLB_TILES_H
 #define SKLB_TILES_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -43,59 +44,63 @@ SKLB_INLINE double sklb_power_of_two(int32_t s) {
  * float64 holds. */
 #define SKLB_CUBIC_VALUE(s, MULADD) MULADD(MULADD(MULADD(d, s, c), s, b), s, a)
 
-/* sklb_map_SUFFIX writes float64, sklb_map_float_SUFFIX the same values rounded once more. */
-#define SKLB_DEFINE_MAP(NAME, TYPE, TARGET, MULADD) \
-    TARGET static void NAME(const sklb_formula *g, const int32_t *counts, int64_t n, \
+/* Functions with float in their name write float32: the same values, rounded once more.
+ * Normalised values are divided by the roots of the values of both samples with themselves:
+ * multiplied by 1 over the roots. For equal samples rounding leaves at most 6 * 2^-53 to 1,
+ * which is then set; float32 rounds it away. */
+#define SKLB_AS_DOUBLE(value) (value)
+#define SKLB_AS_FLOAT(value) ((float)(value))
+#define SKLB_NORMALIZED(value) ((value) * (own_root * roots[j]))
+#define SKLB_AS_NORMALIZED(value) sklb_at_most_one(SKLB_NORMALIZED(value))
+#define SKLB_AS_NORMALIZED_FLOAT(value) ((float)SKLB_NORMALIZED(value))
+
+SKLB_INLINE double sklb_at_most_one(double value) { return value > 1 - 0x1p-50 ? 1 : value; }
+
+#define SKLB_DEFINE_MAP(NAME, TYPE, AS_WANTED, TARGET, MULADD) \
+    TARGET static void NAME(const sklb_formula *g, const int32_t *restrict counts, int64_t n, \
+                            double own_root, const double *restrict roots, \
                             TYPE *restrict out) { \
         const int32_t offset = g->offset, sign = g->sign; \
         const double *table = g->table; \
+        (void)own_root, (void)roots; \
         if (g->form == SKLB_POWER) { \
             const double constant = table[0]; \
             for (int64_t j = 0; j < n; j++) \
-                out[j] = (TYPE)(sklb_power_of_two(offset + sign * counts[j]) + constant); \
+                out[j] = AS_WANTED(sklb_power_of_two(offset + sign * counts[j]) + constant); \
         } else if (g->form == SKLB_CUBIC) { \
             const double a = table[0], b = table[1], c = table[2], d = table[3]; \
             for (int64_t j = 0; j < n; j++) { \
                 const double s = (double)(offset + sign * counts[j]); \
-                out[j] = (TYPE)(SKLB_CUBIC_VALUE(s, MULADD)); \
+                out[j] = AS_WANTED(SKLB_CUBIC_VALUE(s, MULADD)); \
             } \
         } else { \
-            for (int64_t j = 0; j < n; j++) out[j] = (TYPE)table[offset + sign * counts[j]]; \
-        } \
-    }
-
-/* Divide kernel values by the roots of the values of both samples with themselves, own and
- * sizes[j]: multiply by 1 over the roots. Exactly 1 where all three are equal, and never
- * more. */
-#define SKLB_DEFINE_NORMALIZE(SUFFIX, TARGET) \
-    TARGET static void sklb_normalize_##SUFFIX( \
-        double *restrict values, int64_t n, double own, double own_root, \
-        const double *restrict sizes, const double *restrict roots) { \
-        for (int64_t j = 0; j < n; j++) { \
-            const double value = values[j] * (own_root * roots[j]); \
-            const int is_one = (value > 1) | ((values[j] == own) & (sizes[j] == own)); \
-            values[j] = is_one ? 1 : value; \
+            for (int64_t j = 0; j < n; j++) \
+                out[j] = AS_WANTED(table[offset + sign * counts[j]]); \
         } \
     }
 
 /* out[j] = counts[j] over the features true in either sample, of own and sizes[j]; 1 where
  * there are none. */
-#define SKLB_DEFINE_SHARE(SUFFIX, TARGET) \
-    TARGET static void sklb_share_##SUFFIX(const int32_t *restrict counts, int64_t n, \
-                                           int32_t own, const int32_t *restrict sizes, \
-                                           double *restrict out) { \
+#define SKLB_DEFINE_SHARE(NAME, TYPE, TARGET) \
+    TARGET static void NAME(const int32_t *restrict counts, int64_t n, int32_t own, \
+                            const int32_t *restrict sizes, TYPE *restrict out) { \
         for (int64_t j = 0; j < n; j++) { \
             const int32_t either = own + sizes[j] - counts[j]; \
             const double common = either ? counts[j] : 1; \
-            out[j] = common / (either ? either : 1); \
+            out[j] = (TYPE)(common / (either ? either : 1)); \
         } \
     }
 
 #define SKLB_DEFINE_MAPS(SUFFIX, TARGET) \
-    SKLB_DEFINE_NORMALIZE(SUFFIX, TARGET) \
-    SKLB_DEFINE_SHARE(SUFFIX, TARGET) \
-    SKLB_DEFINE_MAP(sklb_map_##SUFFIX, double, TARGET, SKLB_MULADD_##SUFFIX) \
-    SKLB_DEFINE_MAP(sklb_map_float_##SUFFIX, float, TARGET, SKLB_MULADD_##SUFFIX) \
+    SKLB_DEFINE_SHARE(sklb_share_##SUFFIX, double, TARGET) \
+    SKLB_DEFINE_SHARE(sklb_share_float_##SUFFIX, float, TARGET) \
+    SKLB_DEFINE_MAP(sklb_map_##SUFFIX, double, SKLB_AS_DOUBLE, TARGET, SKLB_MULADD_##SUFFIX) \
+    SKLB_DEFINE_MAP(sklb_map_float_##SUFFIX, float, SKLB_AS_FLOAT, TARGET, \
+                    SKLB_MULADD_##SUFFIX) \
+    SKLB_DEFINE_MAP(sklb_normalize_##SUFFIX, double, SKLB_AS_NORMALIZED, TARGET, \
+                    SKLB_MULADD_##SUFFIX) \
+    SKLB_DEFINE_MAP(sklb_normalize_float_##SUFFIX, float, SKLB_AS_NORMALIZED_FLOAT, TARGET, \
+                    SKLB_MULADD_##SUFFIX) \
     SKLB_INLINE TARGET void sklb_add_rows_##SUFFIX( \
         const sklb_formula *g, const int32_t *restrict counts, int64_t stride, \
         const int n_samples, const double *restrict coefficients, int64_t n, \
@@ -188,7 +193,7 @@ static void sklb_strip_plain(
                 } \
                 counts[r] = count; \
             } \
-            sklb_map_##SUFFIX(g, counts, n, values); \
+            sklb_map_##SUFFIX(g, counts, n, 1, NULL, values); \
             for (int64_t k = 0; k < n_scores; k++) { \
                 const double *own = coefficients + k * n_samples + first; \
                 double sum = sums[k * stride]; \
@@ -419,12 +424,12 @@ static void sklb_count_strip(const uint64_t *rows, int n_samples, int64_t n_word
 /* out[j] = g(counts[j]) */
 static void sklb_map_counts(const sklb_formula *g, const int32_t *counts, int64_t n,
                             double *out) {
-    SKLB_CALL(sklb_map, g, counts, n, out);
+    SKLB_CALL(sklb_map, g, counts, n, 1, NULL, out);
 }
 
 static void sklb_map_counts_float(const sklb_formula *g, const int32_t *counts, int64_t n,
                                   float *out) {
-    SKLB_CALL(sklb_map_float, g, counts, n, out);
+    SKLB_CALL(sklb_map_float, g, counts, n, 1, NULL, out);
 }
 
 static void sklb_share(const int32_t *counts, int64_t n, int32_t own, const int32_t *sizes,
@@ -432,9 +437,20 @@ static void sklb_share(const int32_t *counts, int64_t n, int32_t own, const int3
     SKLB_CALL(sklb_share, counts, n, own, sizes, out);
 }
 
-static void sklb_normalize(double *values, int64_t n, double own, double own_root,
-                           const double *sizes, const double *roots) {
-    SKLB_CALL(sklb_normalize, values, n, own, own_root, sizes, roots);
+static void sklb_share_float(const int32_t *counts, int64_t n, int32_t own,
+                             const int32_t *sizes, float *out) {
+    SKLB_CALL(sklb_share_float, counts, n, own, sizes, out);
+}
+
+/* out[j] = g(counts[j]) * own_root * roots[j] */
+static void sklb_normalize(const sklb_formula *g, const int32_t *counts, int64_t n,
+                           double own_root, const double *roots, double *out) {
+    SKLB_CALL(sklb_normalize, g, counts, n, own_root, roots, out);
+}
+
+static void sklb_normalize_float(const sklb_formula *g, const int32_t *counts, int64_t n,
+                                 double own_root, const double *roots, float *out) {
+    SKLB_CALL(sklb_normalize_float, g, counts, n, own_root, roots, out);
 }
 
 /* acc[j] += sum over r of coefficients[r] * g(counts[r * stride + j]), in that order */

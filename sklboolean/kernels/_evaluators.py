@@ -66,6 +66,8 @@ MANY_SAMPLES = 100_000
 # Scores are kept divided by a power of two, so that the largest kernel value is below
 # 2**900 and sums of them are finite.
 LARGEST_EXPONENT = 900
+# Up to this exponent of every value, products of two roots are within float64, too.
+LARGEST_NORMALIZED = 1000
 
 
 class PairFormula:
@@ -301,8 +303,8 @@ class FormulaEvaluator(_MatrixEvaluator):
         each_slice(fill, len(rows), self.n_jobs, small=small, step=step)
         return out + self.constant if self.constant else out
 
-    def _map_pairs(self, rows, columns, count_map, symmetric, out, norms=None):
-        """Write the values of all pairs into ``out``; divided, given ``norms``."""
+    def _map_pairs(self, rows, columns, count_map, symmetric, out, roots=None):
+        """Write the values of all pairs into ``out``, times both samples' ``roots``."""
         if not out.size:
             return
         dense, n_words = columns.postings is None, rows.words.shape[1]
@@ -312,11 +314,8 @@ class FormulaEvaluator(_MatrixEvaluator):
         def fill(first, last):
             block = rows.take(slice(first, last)) if last - first < len(rows) else rows
             diagonal = first if half else -len(rows)
-            block_norms = None
-            if norms is not None:
-                (sizes, roots), of_columns = norms
-                block_norms = sizes[first:last], roots[first:last], *of_columns
-            map_pairs(block, columns, count_map, diagonal, out[first:last], block_norms)
+            of_block = roots and (roots[0][first:last], roots[1])
+            map_pairs(block, columns, count_map, diagonal, out[first:last], of_block)
 
         # Writing the values takes time too where words are few.
         step = max(16, WORDS_AT_A_TIME // (2 * max(8, n_words) * len(columns)))
@@ -400,17 +399,17 @@ class CountEvaluator(FormulaEvaluator):
             If a value exceeds float64.
         """
         out = np.empty((len(rows), len(columns))) if out is None else out
-        norms = [self._sizes(side) for side in (rows, columns)] if normalize else None
-        self._map_pairs(rows, columns, self.count_map, symmetric, out, norms)
+        roots = [self._roots(side) for side in (rows, columns)] if normalize else None
+        self._map_pairs(rows, columns, self.count_map, symmetric, out, roots)
         if self.has_infinite_values and np.isinf(out).any():
             raise ValueError(too_large_message(self.table.remedy))
         return out
 
-    def _sizes(self, samples):
-        """Look up K(x, x) of samples, 1 for 0, and 1 over its root."""
+    def _roots(self, samples):
+        """Compute 1 over the root of K(x, x) of each sample, 1 for 0."""
         sizes = self.table.values(self.shift)[samples.ones]
         sizes[sizes == 0] = 1.0
-        return sizes, 1 / np.sqrt(sizes)
+        return 1 / np.sqrt(sizes)
 
     def diagonal(self, rows):
         return self.table.values(self.shift)[self._own_counts(rows)]
@@ -565,7 +564,7 @@ def normalized_matrix(table, rows, columns, out, *, symmetric=False, n_jobs=None
     """
     n, same = rows.n_features, table.count == "same"
     used = table.exponents[table.mantissas != 0]
-    is_moderate = np.abs(used).max(initial=0) < LARGEST_EXPONENT // 2
+    is_moderate = np.abs(used).max(initial=0) <= LARGEST_NORMALIZED
     if is_moderate:
         evaluator = CountEvaluator(table, n, n_jobs=n_jobs)
         if same:  # every K(x, x) is the last value

@@ -72,7 +72,7 @@ class BooleanKernel(VersionedEstimator):
         Returns
         -------
         K : ndarray of shape (n_samples_X, n_samples_Y), dtype float64 or float32
-            Correctly rounded in float64; with ``normalize``, to within 2**-50 of the
+            Correctly rounded in float64; with ``normalize``, to within 2**-49 of the
             value.
 
         Raises
@@ -775,7 +775,7 @@ FUNCTION_DOC = """{summary}    Parameters
     Returns
     -------
     K : ndarray of shape (n_samples_X, n_samples_Y), dtype float64 or float32
-        Correctly rounded in float64; with ``normalize``, to within 2**-50 of the value.
+        Correctly rounded in float64; with ``normalize``, to within 2**-49 of the value.
 
     Raises
     ------

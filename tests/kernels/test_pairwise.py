@@ -755,15 +755,19 @@ def test_normalized_kernels_are_1_on_the_diagonal_and_nowhere_more(
 
 @pytest.mark.parametrize("monotone", [True, False])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    ("n_features", "decay"), [(70, 0.3), (990, 1.0), (40, 2.0**24)]
+)
 @pytest.mark.parametrize("options", [{}, {"max_literals": 3}, {"min_literals": 2}])
 def test_normalized_values_by_mantissas_and_exponents_differ_by_rounding(
-    options, dtype, monotone, monkeypatch
+    options, n_features, decay, dtype, monotone, monkeypatch
 ):
-    options = {**options, "monotone": monotone, "dtype": dtype, "decay": 0.3}
-    X, Y = random_rows(30, 70, 0.3), random_rows(40, 70, 0.1, seed=1)
+    options = {**options, "monotone": monotone, "dtype": dtype, "decay": decay}
+    X, Y = (random_rows(30, n_features, 0.7, seed=seed) for seed in (0, 1))
     X[0] = Y[0] = False
+    X[1] = Y[1] = True  # values up to 2**990
     K = all_conjunctions(X, Y, normalize=True, **options)
-    monkeypatch.setattr(blocks, "LARGEST_EXPONENT", 0)
+    monkeypatch.setattr(blocks, "LARGEST_NORMALIZED", 0)
     by_parts = all_conjunctions(X, Y, normalize=True, **options)
     rtol = 2.0**-50 if dtype == "float64" else 2.0**-23
     np.testing.assert_allclose(by_parts, K, rtol=rtol, atol=0)
