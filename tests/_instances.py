@@ -560,10 +560,10 @@ def ignores_labels(model):
     return not (is_classifier(model) or is_regressor(model))
 
 
-def fitted(name):
+def fitted(name, n_samples=80):
     """The named model, fitted to `data`."""
     model = clone(MODELS[name])
-    X, y = data()
+    X, y = data(n_samples)
     return model.fit(X, target_for(model, X, y))
 
 

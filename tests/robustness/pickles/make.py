@@ -31,7 +31,7 @@ def main():
     (folder / "versions.json").write_text(json.dumps(versions, indent=1) + "\n")
     X, _ = data(20, seed=3)
     for name in MODELS:
-        model = fitted(name)
+        model = fitted(name, n_samples=40)
         stored = {"model": model, "X": X, "answers": answers(model, X)}
         joblib.dump(stored, folder / f"{name}.joblib", compress=("xz", 9))
 
