@@ -364,8 +364,7 @@ def _read_polars(name, series):
 
     dtype = series.dtype
     if dtype.is_float() or dtype.is_integer() or dtype == polars.Boolean:
-        kind = "b" if dtype == polars.Boolean else "f"
-        kind = "i" if dtype.is_integer() else kind
+        kind = "f" if dtype.is_float() else "i" if dtype.is_integer() else "b"
         numbers = series.cast(polars.Float64).to_numpy()
         return _number_column(name, numbers, kind, series.to_list)
     if dtype in (polars.Date, polars.Datetime, polars.Duration):
