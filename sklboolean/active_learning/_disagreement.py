@@ -73,7 +73,7 @@ def vote_shares(votes, *, classes=None, member_weights=None) -> np.ndarray:
 
 
 def align_probabilities(probabilities, member_classes, classes) -> np.ndarray:
-    """Arrange the probabilities of members that may know different classes.
+    """Arrange the probabilities of members that were trained on different classes.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def align_probabilities(probabilities, member_classes, classes) -> np.ndarray:
     Returns
     -------
     aligned : ndarray of shape (n_members, n_samples, n_classes), dtype float64
-        A class that a member does not know gets probability 0.
+        A class that a member was not trained on gets probability 0.
 
     Raises
     ------

@@ -185,7 +185,7 @@ class EnsembleCommittee:
         votes = np.array([np.searchsorted(classes, labels) for labels, _ in answers])
         probabilities = None
         if all(table is not None for _, table in answers):
-            # A class that a member does not know gets probability 0.
+            # A class that a member was not trained on gets probability 0.
             probabilities = np.zeros((*votes.shape, len(classes)))
             for member, (_, table), aligned in zip(
                 self.fitted, answers, probabilities, strict=True

@@ -595,7 +595,7 @@ class GramKernel:
 
     ``X`` then contains the indices of the samples, in a single column. The matrix must
     contain every sample that will ever be predicted: the kernel values of the labelled
-    samples alone do not tell the distance of a new sample from them.
+    samples alone do not give the distance of a new sample from them.
 
     Parameters
     ----------

@@ -137,8 +137,8 @@ class QueryByCommittee(
         Classifier for predictions, fitted to all labelled samples. None: the committee
         predicts. "auto": the mean of the probabilities of the committee and of an
         `AveragedPerceptron`, where the committee is the default and all features are
-        zeros and ones; otherwise the committee. Trees know how features interact, and
-        the perceptron adds up many weak ones.
+        zeros and ones; otherwise the committee. Trees model interactions of features,
+        and the perceptron adds up many weak ones.
     random_state : int, RandomState instance or None, default=None
         Controls samples, seeds, chains, coins and ties. Pass an int for reproducible
         results.

@@ -59,8 +59,8 @@ class BaseMajorityVote(
     def feature_importances_(self):
         """Mean importance of each feature over the hypotheses, whose votes are equal.
 
-        An ndarray of shape (`n_features_in_`,), dtype float64. Of stumps it is the
-        share of the votes that look at the feature. In games of two classes the mean
+        An ndarray of shape (`n_features_in_`,), dtype float64. With stumps it is the
+        share of the votes that test the feature, and with games of two classes the mean
         over the games. Only where all hypotheses have ``feature_importances_``.
         """
         if not hasattr(self, "estimators_"):

@@ -44,8 +44,8 @@ class CrossValidatedSchedule(BoostingSchedule):
     It is a value of ``schedule`` in `BoostByMajority` for a given number of rounds, and
     its default. Each candidate is a way to set the edge that is assumed in each round.
     All are compared by held-out accuracy, and the best one boosts all samples: with
-    four candidates and three folds 13 fits in place of one. Of more than ten games
-    of classes the first fold compares.
+    four candidates and three folds 13 fits in place of one. With more than ten games of
+    classes only the first fold compares.
 
     Parameters
     ----------

@@ -17,9 +17,9 @@ class BoostingSchedule(VersionedEstimator):
     ----------
     gamma : float, "measured" or "auto", default="auto"
         Edge that is assumed of every hypothesis: its weighted accuracy minus 1/2. A
-        number is above 0 and below 0.5; take it when you know your weak learner.
-        "measured", of the classifier: the mean of the last 20 edges. "auto": the
-        classifier compares several ways to set it (`CrossValidatedSchedule`). With
+        number is above 0 and below 0.5; use it if you know the edge of your weak
+        learner. "measured", of the classifier: the mean of the last 20 edges. "auto":
+        the classifier compares several ways to set it (`CrossValidatedSchedule`). With
         ``n_estimators="auto"`` it measures the edge, and measures it again when the
         plan fails. The regressor takes the gamma for which its number of rounds leaves
         `target_error`. Without such a number it takes 0.7 of the first edge. When that

@@ -244,9 +244,10 @@ class IncompleteDensityMixin(PartitionsMixin, DensityMixin):
         data : dict
             "type", "version", "n_features", "feature_names", which may be None, and the
             fields from which any program can compute each probability. They are named
-            as in the page "Ask a table". Of Boolean samples "binarize", "codes", and
-            "attributes", the number of the attribute of each column, or None without
-            `feature_groups`. The components of a mixture are dictionaries.
+            as in the page "Ask a table". Densities of Boolean samples also have
+            "binarize", "codes", and "attributes", the number of the attribute of each
+            column, or None without `feature_groups`. The components of a mixture are
+            dictionaries.
 
         Raises
         ------

@@ -113,7 +113,8 @@ class DensityImputer(
         Parameters
         ----------
         X : pandas or polars data frame, pyarrow table, or array-like
-            Of shape (n_samples, n_features). NaN, None and NA are missing values.
+            Samples of shape (n_samples, n_features). NaN, None and NA are missing
+            values.
         y : None, default=None
             Ignored.
 
@@ -207,7 +208,7 @@ class DensityImputer(
         Parameters
         ----------
         X : pandas or polars data frame, pyarrow table, or array-like
-            Of shape (n_samples, n_features), with the columns of ``fit``.
+            Samples of shape (n_samples, n_features), with the columns of ``fit``.
 
         Returns
         -------

@@ -244,12 +244,12 @@ class DensityMixture(
     on which no result depends.
 
     The default, ``DensityMixture()``, tries numbers of components on at most 4000
-    samples, of which a tenth, or 200 up to a quarter, is held out. Of n > 4000 samples
+    samples, of which a tenth, or 200 up to a quarter, is held out. For n > 4000 samples
     the number is multiplied by n / 2000, and a mixture has two rounds. Each of the four
     mixtures has at most 32 components. Where bits are missing these are trees with two
     steps of EM in each round. A tree of all samples, and products of which the best of
-    three sizes counts, are left out if their weight is below 0.05. Of fewer than eight
-    samples a mixture has one component.
+    three sizes counts, are left out if their weight is below 0.05. With fewer than
+    eight samples a mixture has one component.
 
     References
     ----------

@@ -243,7 +243,7 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, VersionedEstimator)
     def surprises(self, X):
         """Compute how improbable each value is, given the other values of its sample.
 
-        The column with the largest surprise says best what is unusual in a sample.
+        The column with the largest surprise is the most unusual one of a sample.
 
         Parameters
         ----------

@@ -456,11 +456,11 @@ class QueryMixin:
             ``"age > 40 and not city in (Rome, Oslo)"``. The name of a column means that
             it is true. Names such as those of `BooleanEncoder`, ``city = Rome`` and
             ``age <= 40``, are also conditions on an attribute, with ``=``, ``!=``,
-            ``<=``, ``>``, ``in`` and ``not in``. A missing age, of which the column
-            ``age is missing`` tells, satisfies neither ``age <= 40`` nor ``age > 40``,
-            but ``not age <= 40``. Put quotes around a name or level with brackets,
-            commas or one of the words above. Columns without names are called x0, x1
-            and so on.
+            ``<=``, ``>``, ``in`` and ``not in``. A missing age, for which the column
+            ``age is missing`` is true, satisfies neither ``age <= 40`` nor
+            ``age > 40``, but ``not age <= 40``. Put quotes around a name or level with
+            brackets, commas or one of the words above. Columns without names are called
+            x0, x1 and so on.
         given : str, list of str or None, default=None
             What is known, one condition for all events or one for each. None: nothing.
 

@@ -135,8 +135,8 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
     classes, a quarter is held out once. The same folds choose C of the two logistic
     regressions. The Gaussian process scores each sample without it in closed form.
     Conjunctions have up to three literals, with more than 128 Boolean features two: the
-    Gaussian process has longer ones. Of two classes two models of trees have up to 5
-    leaves and two up to 20; of three to five classes four have 20. Of six classes or
+    Gaussian process has longer ones. For two classes, two models of trees have up to 5
+    leaves and two up to 20; for three to five classes four have 20. For six classes or
     more three have 31, and with more than 2000 samples these are all models. Sample
     weights count as numbers of copies; where their mean is below 1, they are divided by
     it.

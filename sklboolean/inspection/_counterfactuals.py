@@ -164,7 +164,7 @@ def counterfactuals(
     """Find the cheapest changes of columns that turn the prediction of each sample.
 
     Exact: nothing cheaper turns the prediction [1]_. Models that are formulas are
-    searched by a branch and bound. Of any other model, also of other packages, the
+    searched by a branch and bound. For any other model, also of another package, the
     predictions for all legal changes are tried in the order of their costs. Only values
     that can occur are proposed: a level of the training data, or a number in one of the
     intervals of a `BooleanEncoder`, or a date for each combination of its conditions,
@@ -176,8 +176,8 @@ def counterfactuals(
     model : fitted classifier or regressor
         In a pipeline with a `BooleanEncoder` as its only transformer the columns of X
         are changed, or with a ``ColumnTransformer`` of encoders, where a passed column
-        changes from 0 to 1 or back. Of a model of Boolean features each feature is. Any
-        other model needs an ``encoder``.
+        changes from 0 to 1 or back. With a model of Boolean features, each feature is a
+        column. Any other model needs an ``encoder``.
     X : {data frame of pandas, array-like} of shape (n_samples, n_features)
         Samples, as for ``predict``.
     target : class label, pair of numbers, or None, default=None

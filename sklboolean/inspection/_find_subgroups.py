@@ -177,7 +177,7 @@ def model_errors(model, X, y, *, loss="auto", **options) -> Subgroups:
     Parameters
     ----------
     model : fitted classifier or regressor
-        Of any package, or a pipeline.
+        A model of any package, or a pipeline.
     X : {data frame, array-like, sparse matrix} of shape (n_samples, n_features)
         Samples as the model takes them. The groups are described by their columns.
     y : array-like of shape (n_samples,)
@@ -199,8 +199,8 @@ def model_errors(model, X, y, *, loss="auto", **options) -> Subgroups:
     Raises
     ------
     ValueError
-        For a loss that the model does not have, a label that it does not know, missing
-        labels, and as `find_subgroups`.
+        For a loss that the model does not have, a label that it was not trained on,
+        missing labels, and as `find_subgroups`.
 
     See Also
     --------
@@ -421,8 +421,8 @@ def _class_losses(predictions, y, classes):
     unknown = [label for label in labels if label not in columns]
     if unknown:
         raise ValueError(
-            f"y holds the label {unknown[0]!r}, which the model does not know; its "
-            f"classes are {classes}."
+            f"y holds the label {unknown[0]!r}, which the model was not trained on. "
+            f"Its classes are {classes}."
         )
     if predictions.ndim == 1:
         return predictions != y

@@ -174,7 +174,7 @@ class Drift:
         Raises
         ------
         ValueError
-            For names that the database cannot tell apart, and a pipeline with other
+            For names that the database cannot distinguish, and a pipeline with other
             transformers than encoders.
         """
         if self.source is None:
@@ -212,8 +212,8 @@ def monitor(model, X, *, alpha=0.05, min_index=0.1) -> "Drift":
     alpha : float, default=0.05
         A column moved only if its p-value is at most this, between 0 and 1.
     min_index : float, default=0.1
-        A column moved only if its index is at least this, at least 0. By convention
-        an index below 0.1 is small, and one above 0.25 large. Of many samples the test
+        A column moved only if its index is at least this, at least 0. By convention an
+        index below 0.1 is small, and one above 0.25 large. With many samples the test
         finds shifts that do not matter.
 
     Returns

@@ -109,12 +109,12 @@ class Subgroups:
         Returns
         -------
         frame : pandas.DataFrame
-            "conditions" as text, and "n_conditions". Of the samples that were searched:
-            "size", the "mean" of the target, "mean_of_others", the "score" by which the
-            group was chosen, and "p_value". Of the held-out samples: "held_out_size",
-            the "difference" of the mean to that of the others, within strata, and
-            "low" and "high", the 95 % interval of the difference; NaN where there are
-            fewer than two samples on a side.
+            "conditions" as text, and "n_conditions". For the samples that were
+            searched: "size", the "mean" of the target, "mean_of_others", the "score" by
+            which the group was chosen, and "p_value". For the held-out samples:
+            "held_out_size", the "difference" of the mean to that of the others, within
+            strata, and "low" and "high", the 95 % interval of the difference; NaN where
+            there are fewer than two samples on a side.
 
         Raises
         ------

@@ -170,8 +170,8 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
     is rounded to 16 binary digits of the largest, unless all are integers.
 
     Where short conjunctions of the data are few, each has a weight, and the time of a
-    fit grows with the samples. Otherwise samples are compared in pairs. A warning says
-    so where there are more than 100,000 of them.
+    fit grows with the samples. Otherwise samples are compared in pairs. There is a
+    warning if there are more than 100,000 of them.
 
     Kernels that are a function of one count are all but "tanimoto", monotone
     disjunctions, DNFs and CNFs, callables and "precomputed". With them every comparison

@@ -44,7 +44,7 @@ def nearest(Q, X, k=5, *, kernel="tanimoto") -> tuple[np.ndarray, np.ndarray]:
     values : ndarray of shape (n_queries, k), dtype float64
         The largest values of each query, in falling order: those of the kernel matrix.
     indices : ndarray of shape (n_queries, k), dtype int64
-        The samples that have them. Of equal values those of lower index come first.
+        The samples that have them. Equal values are ordered by their index.
 
     Raises
     ------

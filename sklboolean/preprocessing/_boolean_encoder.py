@@ -217,10 +217,10 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
 
     The strict cuts of ``n_bins="auto"`` are those of a tree of at most six leaves that
     predicts the labels from the column alone, of five samples or more each. Each cut
-    shortens the description of k labels by ``6 + k`` bits or more, so labels that the
-    column does not tell give none, and held-out estimates stay honest. A quantile close
-    to a strict cut is left out, and a value that a sixteenth of the samples have gets
-    thresholds on both sides.
+    shortens the description of k labels by ``6 + k`` bits or more, so labels that do
+    not depend on the column give none, and held-out estimates stay honest. A quantile
+    close to a strict cut is left out, and a value that a sixteenth of the samples have
+    gets thresholds on both sides.
 
     Sample weights count as numbers of copies in quantiles, frequencies and cuts; where
     their mean is below 1, they are divided by it. They are rounded to 24 bits, so their
@@ -229,8 +229,8 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
     With ``strategy="monotone"`` the intervals of a column are at most ``n_bins``, each
     of five samples or more. Among all such intervals with shares that only rise, or
     only fall, they have the largest leave-one-out likelihood: each label is predicted
-    by the share among the other samples of its interval. So a column that
-    says little gets few thresholds. For columns with more than 64 distinct values, 63
+    by the share among the other samples of its interval. So a column that explains
+    little gets few thresholds. For columns with more than 64 distinct values, 63
     quantiles are tried.
 
     ``min_frequency``, ``max_categories`` and ``handle_unknown`` mean what they mean in
@@ -317,10 +317,11 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         Parameters
         ----------
         X : pandas or polars data frame, pyarrow table, or array-like
-            Of shape (n_samples, n_features). NaN, None and NA are missing values. Other
-            objects with the Arrow interface, such as record batches and relations of
-            DuckDB, are read as tables. A frame or array of Dask, or a list of functions
-            that load partitions, is summarized where it is; ``y`` is divided alike.
+            Samples of shape (n_samples, n_features). NaN, None and NA are missing
+            values. Other objects with the Arrow interface, such as record batches and
+            relations of DuckDB, are read as tables. A frame or array of Dask, or a list
+            of functions that load partitions, is summarized where it is; ``y`` is
+            divided alike.
         y : array-like of shape (n_samples,), default=None
             Labels for ``n_bins="auto"``, ``strategy="tree"`` and "monotone", or real
             values for "tree".
@@ -593,7 +594,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         Parameters
         ----------
         X : pandas or polars data frame, pyarrow table, or array-like
-            Of shape (n_samples, n_features), with the columns of ``fit``.
+            Samples of shape (n_samples, n_features), with the columns of ``fit``.
 
         Returns
         -------

@@ -172,7 +172,7 @@ class NumberColumn(FittedColumn):
 
     @property
     def is_one_sided(self):
-        """Whether no bound tells the numbers on one side from missing values."""
+        """Whether no bound separates the numbers on one side from missing values."""
         return len(self.relations) == 1 and self.kind != "boolean"
 
     def name_of(self, label, relation, k):

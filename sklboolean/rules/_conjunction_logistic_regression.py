@@ -71,21 +71,21 @@ class ConjunctionLogisticRegression(
         both kinds. An array has an entry for each feature, which becomes true.
         For two classes.
     max_conditions : int or None, default=None
-        Maximum number of conjunctions. Of a model that has more, those of the smallest
-        effect leave, a fifth at a time, and the weights of the others are fitted again.
+        Maximum number of conjunctions. A larger model loses those of the smallest
+        effect, a fifth at a time, and the weights of the others are fitted again.
         ``edit_losses_`` has the loss before and after. Set it for a model that fits on
         a page. None: no limit.
     tol : float, default=1e-3
         Accepted optimality gap, as a fraction of the objective.
     work_limit : float or None, default=5.0
         Work for each path of values of C, and for the fit with the chosen one; 1 takes
-        about a second on one core. Of more than 20,000 samples it is the work for each
-        20,000. Work is counted, so the result does not depend on the speed of the
-        machine. Where a path ends so while the held-out loss still falls, a warning
-        says it; where the last fit does, a ``ConvergenceWarning`` says what is left. An
-        exact search by tables that would exceed it is not begun; the searches are
-        inexact then. With more than some 460 features, of which a threshold's two count
-        as one, a proof takes long; it may take a tenth of this besides, without a
+        about a second on one core. With more than 20,000 samples it is the work for
+        each 20,000. Work is counted, so the result does not depend on the speed of the
+        machine. If the limit ends a path while the held-out loss still falls, there is
+        a warning. If it ends the last fit, a ``ConvergenceWarning`` gives the remaining
+        gap. An exact search by tables that would exceed it is not begun; the searches
+        are inexact then. With more than some 460 features, of which a threshold's two
+        count as one, a proof takes long; it may take a tenth of this besides, without a
         warning. None: no limit.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
@@ -120,9 +120,9 @@ class ConjunctionLogisticRegression(
     scores_ : ndarray of shape (n_folds, n_Cs) or None
         Minus the held-out log-loss of each C; -inf for values that were left out after
         two that were not better, after one that was worse by three standard errors, or
-        at a limit. Of a C that is worse than another, and of the last one at a limit,
-        if it is better than those before, the loss of an unfinished model.
-        None if C was not chosen.
+        at a limit. For a C that is worse than another, and for the last one at a limit
+        if it is better than those before, it is the loss of an unfinished model. None
+        if C was not chosen.
     held_out_scores_ : ndarray of shape (n_samples,) or (n_samples, n_classes) or None
         The score of each sample, as from ``decision_function``, by a model with ``C_``
         that did not see it; NaN for samples of no test set. None if C was not chosen,

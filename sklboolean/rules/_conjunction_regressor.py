@@ -59,21 +59,21 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         of at least 0, those with ``age <= 40`` of at most 0, and none has conditions of
         both kinds. An array has an entry for each feature, which becomes true.
     max_conditions : int or None, default=None
-        Maximum number of conjunctions. Of a model that has more, those of the smallest
-        effect leave, a fifth at a time, and the weights of the others are fitted again.
+        Maximum number of conjunctions. A larger model loses those of the smallest
+        effect, a fifth at a time, and the weights of the others are fitted again.
         ``edit_losses_`` has the loss before and after. Set it for a model that fits on
         a page. None: no limit.
     tol : float, default=1e-3
         Accepted optimality gap, as a fraction of the objective.
     work_limit : float or None, default=5.0
         Work for each path of values of C, and for the fit with the chosen one; 1 takes
-        about a second on one core. Of more than 20,000 samples it is the work for each
-        20,000. Work is counted, so the result does not depend on the speed of the
-        machine. Where a path ends so while the held-out loss still falls, a warning
-        says it; where the last fit does, a ``ConvergenceWarning`` says what is left. An
-        exact search by tables that would exceed it is not begun; the searches are
-        inexact then. With more than some 460 features, of which a threshold's two count
-        as one, a proof takes long; it may take a tenth of this besides, without a
+        about a second on one core. With more than 20,000 samples it is the work for
+        each 20,000. Work is counted, so the result does not depend on the speed of the
+        machine. If the limit ends a path while the held-out loss still falls, there is
+        a warning. If it ends the last fit, a ``ConvergenceWarning`` gives the remaining
+        gap. An exact search by tables that would exceed it is not begun; the searches
+        are inexact then. With more than some 460 features, of which a threshold's two
+        count as one, a proof takes long; it may take a tenth of this besides, without a
         warning. None: no limit.
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and

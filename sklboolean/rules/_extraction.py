@@ -67,11 +67,11 @@ def extract_dnf(
         suits one-hot columns.
     penalty : float or sequence of float, default=(1.0, 3.0, 5.0)
         Number of correctly covered samples that outweigh one wrongly covered sample,
-        above 0: 3 rejects rules of precision below 3/4. Of several values the best one
-        is chosen. Raise it for more precise rules.
+        above 0: 3 rejects rules of precision below 3/4. The best of several values is
+        chosen. Raise it for more precise rules.
     literal_cost : float or sequence of float, default=(1.0, 4.0)
-        Number of samples that a literal must gain, at least 0. Of several values the
-        best one is chosen. Raise it for shorter lists.
+        Number of samples that a literal must gain, at least 0. The best of several
+        values is chosen. Raise it for shorter lists.
     width : int or None, default=512
         Number of conjunctions of each length that a search extends. None: an exact
         search, which may take long with many features: see ``time_limit``.
@@ -97,7 +97,7 @@ def extract_dnf(
     -------
     dnf : DNF or RuleEnsemble
         `RuleEnsemble` if no DNF reaches ``min_fidelity``: the model as a sum of its
-        conjunctions. Its attribute ``is_dnf`` tells which. Both have ``rules``,
+        conjunctions. Its attribute ``is_dnf`` is true for a DNF. Both have ``rules``,
         ``fidelity``, ``predict``, ``to_text`` and ``to_python``.
 
     Raises

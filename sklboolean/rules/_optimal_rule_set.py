@@ -90,9 +90,9 @@ class OptimalRuleSet(FirstRuleMixin, VersionedEstimator):
         Weight of the training samples of each class that each rule decides; the last
         entry is for the default.
     grades_ : list of Rule
-        Conjunctions that tell samples with the same label apart by their probabilities.
-        The first one that a sample satisfies decides. Each extends a rule, or the
-        default, by up to three features. ``cost_`` does not count them.
+        Conjunctions that split samples with the same label by their probabilities. The
+        first one that a sample satisfies decides. Each extends a rule, or the default,
+        by up to three features. ``cost_`` does not count them.
     probabilities_ : ndarray of shape (n_grades + 1, n_classes), dtype float64
         Probability of each class for each grade; the last line is for samples that
         satisfy no grade.

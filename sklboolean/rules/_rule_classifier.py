@@ -101,7 +101,7 @@ class RuleClassifier(
     Parameters
     ----------
     estimator : classifier, "labels" or None, default=None
-        The model that tells which labels to trust: any classifier. None:
+        The model that decides which labels to trust: any classifier. None:
         ``BooleanSVC(monotone=False)``, a support vector machine over conjunctions,
         fitted on at most 4000 samples with weights of mean 1. "labels": no model; all
         labels are trusted.
@@ -115,15 +115,15 @@ class RuleClassifier(
         suits one-hot columns.
     penalty : float or sequence of float, default=(1.0, 3.0)
         Number of correctly covered samples that outweigh one wrongly covered sample,
-        above 0: 3 rejects rules of precision below 3/4. Of several values the best one
-        is chosen. Raise it for more precise rules. Below 1, rules may be right on less
+        above 0: 3 rejects rules of precision below 3/4. The best of several values is
+        chosen. Raise it for more precise rules. Below 1, rules may be right on less
         than half of their samples: for rare events that must not be missed. If all
         values are below 1, the rarest class gets rules first, and a held-out sample
-        that a rule covers wrongly counts as the largest of them, one that is missed
-        as 1.
+        that a rule covers wrongly counts as the largest of them, one that is missed as
+        1.
     literal_cost : float or sequence of float, default=(1, 2, 4, 16, 64)
-        Number of samples that a literal must gain, at least 0. Of several values the
-        best one is chosen. Raise it for shorter lists.
+        Number of samples that a literal must gain, at least 0. The best of several
+        values is chosen. Raise it for shorter lists.
     cv : int, splitter or iterable of splits, default=5
         How samples are held out to choose parameters, as in scikit-learn: the number of
         parts of the training set of which one is held out at a time, at least 2, or
@@ -176,10 +176,10 @@ class RuleClassifier(
         Weight of the training samples of each class that each rule decides; the last
         entry is for the default.
     grades_ : list of Rule
-        Conjunctions that tell samples with the same label apart by their probabilities.
-        The first one that a sample satisfies decides. Each extends a rule of ``rules_``
-        by up to three features; some are for the default, so there can be grades where
-        no rule was found.
+        Conjunctions that split samples with the same label by their probabilities. The
+        first one that a sample satisfies decides. Each extends a rule of ``rules_`` by
+        up to three features; some are for the default, so there can be grades where no
+        rule was found.
     probabilities_ : ndarray of shape (n_grades + 1, n_classes), dtype float64
         Probability of each class for each grade; the last line is for samples that
         satisfy no grade.

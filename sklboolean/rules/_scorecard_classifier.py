@@ -83,7 +83,7 @@ class ScorecardClassifier(
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Class labels. Of two the points are for the second.
+        Class labels. With two classes, the points are for the second.
     conditions_ : list of tuples of (feature, value) pairs
         Conditions, largest absolute points first.
     points_ : ndarray of shape (n_conditions,) or (n_classes, n_conditions), dtype int64
@@ -470,8 +470,8 @@ class ScorecardClassifier(
         reasons : list of n_samples lists of str
             Such as "lost 3 points: income <= 20", the most points first. A sample loses
             the points of conditions that it does not satisfy, and those of conditions
-            with negative points that it satisfies. Of more than two classes the points
-            of the predicted one.
+            with negative points that it satisfies. With more than two classes, these
+            are the points of the predicted one.
         """
         check_is_fitted(self)
         words = as_words(validate_boolean(self, X, reset=False))

@@ -408,8 +408,8 @@ def test_too_many_conjunctions_name_the_ways_out():
 @pytest.mark.parametrize(
     ("model", "y", "loss", "message"),
     [
-        (LOGISTIC, Y8, "auto", "the label 2, which the model does not know"),
-        (LOGISTIC, Y8, "error", "the label 2, which the model does not know"),
+        (LOGISTIC, Y8, "auto", "the label 2, which the model was not trained on"),
+        (LOGISTIC, Y8, "error", "the label 2, which the model was not trained on"),
         (LOGISTIC, Y8[:5] > 3, "auto", "y has 5 entries and X has 8"),
         (LOGISTIC, [None] * 8, "auto", "missing values"),
         (LOGISTIC, Y8 > 3, "squared", "loss='squared' does not suit"),

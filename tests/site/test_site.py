@@ -86,7 +86,7 @@ def test_front_page_leads_to_all_parts(address, tmp_path):
     document = open_page(f"{address}/index.html", tmp_path)
     for part in ("install", "tour", "user_guide/index", "gallery/index", "api/index"):
         assert f'href="{part}.html"' in document
-    assert "RuleClassifier" in text_of(document)
+    assert "BooleanEnsembleClassifier" in text_of(document)
     assert document.count("<img") >= 1
 
 
