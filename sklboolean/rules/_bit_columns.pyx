@@ -19,8 +19,8 @@ cdef extern from "bit_columns.h" nogil:
     double sklb_masked_sum(const uint64_t *bits, const double *values, int64_t n_words)
     void sklb_masked_add(const uint64_t *bits, double step, double *out, int64_t n_words)
     int SKLB_SIDE_BY_SIDE
-    void sklb_many_sums(const uint64_t *bits, const double *values, int64_t n_words,
-                        int64_t width, double *sums)
+    void sklb_many_sums(const uint64_t *bits, int64_t n_columns, const double *values,
+                        int64_t n_words, int64_t width, double *sums)
     int64_t sklb_shared_sum(const uint64_t *column, const uint64_t *other,
                             const uint64_t *digits, int64_t n_digits, int64_t n_words)
     ctypedef struct sklb_kept_bits:
@@ -59,14 +59,15 @@ def sum_columns_of_many(const uint64_t[:, ::1] columns, const double[:, ::1] val
 
     The number of outputs is a multiple of ``SIDE_BY_SIDE``.
     """
-    cdef int64_t j, width = values.shape[1]
+    cdef int64_t width = values.shape[1]
     require(values.shape[0] == 64 * columns.shape[1] and sums.shape[0] == columns.shape[0]
             and sums.shape[1] == width and width % SKLB_SIDE_BY_SIDE == 0,
             "columns and values do not fit")
+    if not columns.shape[0] or not width:
+        return
     with nogil:
-        for j in range(columns.shape[0] if width else 0):
-            sklb_many_sums(&columns[j, 0], &values[0, 0], columns.shape[1], width,
-                           &sums[j, 0])
+        sklb_many_sums(&columns[0, 0], columns.shape[0], &values[0, 0], columns.shape[1],
+                       width, &sums[0, 0])
 
 
 def add_columns(const uint64_t[:, ::1] columns, const double[:, ::1] coefficients,

@@ -8,13 +8,15 @@
 # 3. Curvatures of the active coefficients (`Curvatures`): counted once, kept until a
 #    tenth of them has moved.
 # 4. Minimize the quadratic model plus penalty: coordinate descent finds the signs, a
-#    Cholesky factor moves all coefficients other than 0 at once.
-# 5. Halve the change until the objective falls, and go to 1. With many outputs most of
-#    the slopes are not looked at until the active coefficients fit.
+#    Cholesky factor moves all coefficients other than 0 at once. Several outputs have a
+#    model each. Where these converge slowly, conjugate gradients move the coefficients
+#    other than 0 of all outputs, with the factors as preconditioner.
+# 5. Halve the change until the objective falls, and go to 1. With several outputs most
+#    of the slopes are not looked at until the active coefficients fit.
 #
 # Invariant: `scores` are the sums of columns times coefficients, of shape (n_outputs,
-# 64 * n_words). Rows behind the last sample have weight 0. Several outputs of softmax
-# share one quadratic model, by pairs of outputs, while these or coefficients are few.
+# 64 * n_words). Rows behind the last sample have weight 0. Few outputs of softmax share
+# one quadratic model, by pairs of outputs.
 
 from itertools import combinations
 
@@ -39,11 +41,11 @@ MIN_ADDED = 64
 N_PASSES, MAX_ROUNDS = 3, 8
 MAX_STEPS = 100
 # Outputs of softmax up to which a step minimizes one model over all of them, by the
-# curvatures of pairs. So it does with more while few coefficients are active, and for
-# few samples times squared outputs. Else each output has its own model.
-MOST_PAIRED, MOST_COUPLED, MOST_ACTIVE, MOST_VALUES = 8, 32, 1000, 2**23
-# With more outputs than are always paired, the next steps have the same active
-# coefficients until these violate their prices by this share of what all did.
+# curvatures of pairs. Else each output has its own model. Where a step of these has not
+# halved the largest violation of a price, so many conjugate gradients couple them.
+MOST_PAIRED, MAX_COUPLED = 3, 12
+# With more outputs than are paired, the next steps have the same active coefficients
+# until these violate their prices by this share of what all did.
 CLOSER = 0.3
 # Share of the curvatures that may have moved before they are counted again.
 MAX_CHANGE = 0.1
@@ -262,7 +264,7 @@ class L1Problem:
         self, columns, prices, signs, coefficients, slopes, active, goal, *, renew
     ):
         """Compute the change to the minimum of each quadratic model plus penalty."""
-        change, models = np.zeros(coefficients.shape), self._models(active)
+        change, models, blocks = np.zeros(coefficients.shape), self._models(active), []
         for model, chosen in models:
             # Models of one output each are not exact, however new their curvatures are.
             matrix = self.curvature(
@@ -272,7 +274,58 @@ class L1Problem:
             start = slopes[entries], prices[at], signs[at], coefficients[entries]
             new = self._minimize_model(matrix, *start, goal)
             change[entries] = new - coefficients[entries]
+            blocks.append((chosen, matrix, (new != 0) | (prices[at] == 0)))
+        if renew and len(models) > 1:
+            self._couple(columns, prices, coefficients, slopes, change, blocks, goal)
         return change
+
+    def _couple(self, columns, prices, coefficients, slopes, change, blocks, goal):
+        """Move coefficients other than 0 towards the minimum of a model of all outputs.
+
+        From ``change``, which is overwritten if that lowers the model. Coefficients
+        that would change their sign become 0, as in `_move_support`. ``blocks`` are the
+        active coefficients of each output, their second derivatives and which move.
+        """
+        support = np.hstack([chosen[:, moves] for chosen, _, moves in blocks])
+        entries, ends = tuple(support), np.cumsum([b[2].sum() for b in blocks])[:-1]
+        try:
+            factors = [factor(matrix[moves], moves) for _, matrix, moves in blocks]
+        except np.linalg.LinAlgError:
+            return
+
+        def bend(moved):
+            everywhere = np.zeros(coefficients.shape)
+            everywhere[entries] = moved
+            return self._bent(columns, everywhere, support)[entries]
+
+        def precondition(values):
+            parts = zip(factors, np.split(values, ends), strict=True)
+            return np.concatenate(
+                [cho_solve(*pair, check_finite=False) for pair in parts]
+            )
+
+        def value_of(moved, bent):
+            penalty = price @ np.abs(before + moved)
+            return slope @ moved + moved @ bent / 2 + penalty
+
+        before, start, slope = coefficients[entries], change[entries], slopes[entries]
+        price, signs, bent = prices[support[1]], np.sign(before + start), bend(start)
+        residual = -(slope + bent + signs * price)
+        limits = goal * np.where(price > 0, price, 1)
+        step = conjugate_gradients(bend, precondition, residual, limits)
+        new = before + start + step
+        new[(signs * new < 0) & (price > 0)] = 0.0
+        if value_of(new - before, bend(new - before)) < value_of(start, bent):
+            change[entries] = new - before
+
+    def _bent(self, columns, change, active):
+        """Compute how a change of coefficients moves the slopes of active ones."""
+        moved = np.zeros(self.scores.shape)
+        self._add_columns(columns, change, moved)
+        moved -= (self.means * moved).sum(axis=0)
+        moved *= self.means
+        moved *= self.weights
+        return self._sums(columns, moved, active)
 
     def slopes(self, columns, active=None):
         """Compute the slopes of the loss by the coefficients of columns.
@@ -281,10 +334,14 @@ class L1Problem:
         """
         values = self.means - self.targets
         values *= self.weights
+        return self._sums(columns, values, active)
+
+    def _sums(self, columns, values, active=None):
+        """Add up the values of each output over the samples of columns."""
         n_outputs, n_columns = len(values), len(columns)
         # With what each sample takes for its means and its loss.
         self.work += 30 * values.size
-        if active is not None or n_outputs <= MOST_PAIRED:
+        if active is not None or n_outputs < SIDE_BY_SIDE:
             slopes = np.zeros((n_outputs, n_columns))
             wanted = np.full(slopes.shape, active is None)
             if active is not None:
@@ -298,8 +355,8 @@ class L1Problem:
             self._by_words(sum_part, n_columns, columns)
             return slopes
         # Many outputs: the values of a sample lie side by side for the vector unit.
-        self.work += 8 * columns.size * n_outputs
         width = -(-n_outputs // SIDE_BY_SIDE) * SIDE_BY_SIDE
+        self.work += 3 * columns.size * width
         by_sample, sums = np.zeros((len(values.T), width)), np.empty((n_columns, width))
         by_sample[:, :n_outputs] = values.T
 
@@ -311,9 +368,7 @@ class L1Problem:
 
     def _models(self, active):
         """Split active coefficients into those with a quadratic model in common."""
-        n_outputs, size = len(self.targets), len(self.targets) * self.targets.size
-        is_small = active.shape[1] <= MOST_ACTIVE and size <= MOST_VALUES
-        if n_outputs <= (MOST_COUPLED if is_small else MOST_PAIRED):
+        if len(self.targets) <= MOST_PAIRED:
             return [(-1, active)]
         return [(k, active[:, active[0] == k]) for k in set(active[0])]
 
@@ -366,21 +421,12 @@ class L1Problem:
         """
         support = np.flatnonzero((new != 0) | (prices == 0))
         signs, start = np.sign(new[support]), new[support]
-        rows = matrix[support]
-        hessian = rows.take(support, axis=1)
-        # A ridge, since columns of one attribute may add up to the intercept.
-        hessian[np.diag_indices(len(support))] *= 1 + 1e-6
-        hessian[np.diag_indices(len(support))] += 1e-10
-        slope = slopes[support] + signs * prices[support]
+        rows, slope = matrix[support], slopes[support] + signs * prices[support]
         try:
-            # The order of its columns is the one of LAPACK: nothing is copied.
-            factor = cho_factor(
-                hessian.T, lower=True, overwrite_a=True, check_finite=False
-            )
+            step = cho_solve(factor(rows, support), -slope, check_finite=False)
         except np.linalg.LinAlgError:
             return
         self.work += len(support) ** 3 // 12 + 2 * len(new) ** 2
-        step = cho_solve(factor, -slope, check_finite=False)
         for halved in range(7):
             moved = start + 0.5**halved * step
             moved[(signs * moved < 0) & (prices[support] > 0)] = 0.0
@@ -421,6 +467,56 @@ class L1Problem:
                 self.value = value
                 return True
         return False
+
+
+def factor(rows, support):
+    """Compute the Cholesky factor of some rows and columns of a matrix.
+
+    Raises
+    ------
+    LinAlgError
+        Where the matrix is not positive definite.
+    """
+    hessian = rows[:, support]
+    # A ridge, since columns of one attribute may add up to the intercept.
+    hessian[np.diag_indices(len(hessian))] *= 1 + 1e-6
+    hessian[np.diag_indices(len(hessian))] += 1e-10
+    # The order of its columns is the one of LAPACK: nothing is copied.
+    return cho_factor(hessian.T, lower=True, overwrite_a=True, check_finite=False)
+
+
+def conjugate_gradients(multiply, precondition, residual, limits):
+    """Solve a linear system, nearly, by products with its matrix.
+
+    Parameters
+    ----------
+    multiply : callable
+        Multiplies a vector by the matrix.
+    precondition : callable
+        Multiplies a vector by about the inverse of the matrix.
+    residual : ndarray of shape (n,)
+        What the product with the solution should be; overwritten.
+    limits : ndarray of shape (n,)
+        Errors of this product that are small enough.
+
+    Returns
+    -------
+    solution : ndarray of shape (n,)
+    """
+    solution, direction, size = np.zeros(len(residual)), 0.0, np.inf
+    for _ in range(MAX_COUPLED):
+        if (np.abs(residual) <= limits).all():
+            break
+        ahead = precondition(residual)
+        size, last = residual @ ahead, size
+        direction = ahead + size / last * direction
+        product = multiply(direction)
+        curvature = direction @ product
+        if not curvature > 0:
+            break
+        solution += size / curvature * direction
+        residual -= size / curvature * product
+    return solution
 
 
 def largest_violation(slopes, coefficients, prices):

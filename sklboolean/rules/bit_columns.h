@@ -122,40 +122,64 @@ static void sklb_masked_add(const uint64_t *bits, double step, double *out,
 
 /* ---- Sums for many outputs: those of a sample stand side by side. ---- */
 
-enum { SKLB_SIDE_BY_SIDE = 8 };
+enum { SKLB_SIDE_BY_SIDE = 8, SKLB_FEW_ONES = 12, SKLB_AT_A_TIME = 256 };
 
-/* sums[k] = the sum of values[i * width + k] over a column's samples i. The width is a
- * multiple of 8. Each word's bits are added up in turn by two accumulators. */
-SKLB_INLINE void sklb_many_sums_body(const uint64_t *bits, const double *values,
-                                     int64_t n_words, int64_t width, double *sums) {
-    for (int64_t first = 0; first < width; first += SKLB_SIDE_BY_SIDE) {
-        double even[SKLB_SIDE_BY_SIDE] = {0}, odd[SKLB_SIDE_BY_SIDE] = {0};
-        for (int64_t w = 0; w < n_words; w++) {
-            const double *samples = values + 64 * w * width + first;
-            for (uint64_t word = bits[w]; word; word &= word - 1) {
-                const double *sample = samples + sklb_lowest_bit(word) * width;
-                for (int k = 0; k < SKLB_SIDE_BY_SIDE; k++) even[k] += sample[k];
-                word &= word - 1;
-                if (!word) break;
-                sample = samples + sklb_lowest_bit(word) * width;
-                for (int k = 0; k < SKLB_SIDE_BY_SIDE; k++) odd[k] += sample[k];
-            }
+/* sums[j * width + k] = the sum of values[i * width + k] over the samples i of column j, for
+ * k < 8. The sums over all subsets of four samples in turn are added up once for all
+ * columns, of which each looks up what its bits say, or adds single samples where it has
+ * few of them. */
+SKLB_INLINE void sklb_many_sums_body(const uint64_t *bits, int64_t n_columns,
+                                     const double *values, int64_t n_words, int64_t width,
+                                     double *sums) {
+    double subsets[16][16][SKLB_SIDE_BY_SIDE];
+    for (int64_t j = 0; j < n_columns; j++) memset(sums + j * width, 0, sizeof(subsets[0][0]));
+    for (int64_t w = 0; w < n_words; w++) {
+        for (int four = 0; four < 16; four++) {
+            memset(subsets[four][0], 0, sizeof(subsets[four][0]));
+            for (int bit = 0; bit < 4; bit++, values += width)
+                for (int subset = 0; subset < 1 << bit; subset++)
+                    for (int k = 0; k < SKLB_SIDE_BY_SIDE; k++)
+                        subsets[four][subset | 1 << bit][k] = subsets[four][subset][k] + values[k];
         }
-        for (int k = 0; k < SKLB_SIDE_BY_SIDE; k++) sums[first + k] = even[k] + odd[k];
+        for (int64_t j = 0; j < n_columns; j++) {
+            uint64_t word = bits[j * n_words + w];
+            double even[SKLB_SIDE_BY_SIDE], odd[SKLB_SIDE_BY_SIDE] = {0};
+            memcpy(even, sums + j * width, sizeof(even));
+            if (sklb_popcount_plain(word) > SKLB_FEW_ONES) {
+                for (int four = 0; four < 16; four += 2, word >>= 8)
+                    for (int k = 0; k < SKLB_SIDE_BY_SIDE; k++) {
+                        even[k] += subsets[four][word & 15][k];
+                        odd[k] += subsets[four + 1][word >> 4 & 15][k];
+                    }
+            } else {
+                for (; word; word &= word - 1) {
+                    int place = sklb_lowest_bit(word);
+                    for (int k = 0; k < SKLB_SIDE_BY_SIDE; k++)
+                        even[k] += subsets[place / 4][1 << place % 4][k];
+                }
+            }
+            for (int k = 0; k < SKLB_SIDE_BY_SIDE; k++) even[k] += odd[k];
+            memcpy(sums + j * width, even, sizeof(even));
+        }
     }
 }
 
-#define SKLB_DEFINE_MANY_SUMS(SUFFIX, TARGET)                                               \
-    TARGET static void sklb_many_sums_##SUFFIX(const uint64_t *bits, const double *values,  \
-                                               int64_t n_words, int64_t width,              \
-                                               double *sums) {                              \
-        sklb_many_sums_body(bits, values, n_words, width, sums);                            \
+#define SKLB_DEFINE_MANY_SUMS(SUFFIX, TARGET)                                                  \
+    TARGET static void sklb_many_sums_##SUFFIX(const uint64_t *bits, int64_t n_columns,        \
+                                               const double *values, int64_t n_words,          \
+                                               int64_t width, double *sums) {                  \
+        sklb_many_sums_body(bits, n_columns, values, n_words, width, sums);                    \
     }
 SKLB_ON_EACH_LEVEL(SKLB_DEFINE_MANY_SUMS)
 
-static void sklb_many_sums(const uint64_t *bits, const double *values, int64_t n_words,
-                           int64_t width, double *sums) {
-    SKLB_CALL(sklb_many_sums, bits, values, n_words, width, sums);
+static void sklb_many_sums(const uint64_t *bits, int64_t n_columns, const double *values,
+                           int64_t n_words, int64_t width, double *sums) {
+    for (int64_t j = 0; j < n_columns; j += SKLB_AT_A_TIME) {
+        int64_t left = n_columns - j, n = left < SKLB_AT_A_TIME ? left : SKLB_AT_A_TIME;
+        for (int64_t k = 0; k < width; k += SKLB_SIDE_BY_SIDE)
+            SKLB_CALL(sklb_many_sums, bits + j * n_words, n, values + k, n_words, width,
+                      sums + j * width + k);
+    }
 }
 
 /* ---- Multiples of the samples that two columns share. ---- */

@@ -114,11 +114,11 @@ def test_the_objective_is_the_smallest_over_all_conjunctions(loss, C):
     assert model.objective_ == pytest.approx(value, rel=1e-10)
 
 
-@pytest.mark.parametrize("most_active", [1000, 0])
+@pytest.mark.parametrize("most_paired", [10, 3])
 @pytest.mark.parametrize("quick", [1e7, 0.0])
-def test_the_objective_of_many_classes_is_the_smallest(most_active, quick, monkeypatch):
+def test_the_objective_of_many_classes_is_the_smallest(most_paired, quick, monkeypatch):
     """With one quadratic model or one for each class; after inexact searches, too."""
-    monkeypatch.setattr(_l1_problem, "MOST_ACTIVE", most_active)
+    monkeypatch.setattr(_l1_problem, "MOST_PAIRED", most_paired)
     monkeypatch.setattr(_column_generation, "QUICK_TABLE", quick)
     X, _, weights = noisy(seed=1)
     y, weights = X @ [1, 2, 3, 3], weights / weights.mean()  # classes 0 to 9

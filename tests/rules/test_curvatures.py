@@ -302,16 +302,64 @@ def test_counts_are_added_on_both_sides_of_the_diagonal():
         add_multiples(columns, np.array([0, 3]), rows, rows, 0, digits, 0.5, matrix)
 
 
-def test_a_model_for_each_of_many_outputs_has_the_same_minimum(monkeypatch):
+def softmax_problem(n_outputs):
+    """A problem, its columns, prices and free signs."""
     rng = np.random.default_rng(0)
     bits = np.vstack([np.ones(640), rng.random((12, 640)) < 0.4]).astype(np.uint8)
-    scores = rng.normal(size=(4, 13)) @ bits + rng.gumbel(size=(4, 640))
-    targets = (scores.argmax(axis=0) == np.arange(4)[:, None]).astype(np.float64)
-    prices, values = np.r_[0.0, np.ones(12)], []
+    scores = rng.normal(size=(n_outputs, 13)) @ bits + rng.gumbel(size=(n_outputs, 640))
+    is_largest = scores.argmax(axis=0) == np.arange(n_outputs)[:, None]
+    problem = L1Problem("softmax", np.full(640, 0.3), is_largest.astype(np.float64))
+    return problem, pack_dense(bits), np.r_[0.0, np.ones(12)], np.zeros(13, np.int8)
+
+
+def test_a_model_for_each_of_many_outputs_has_the_same_minimum(monkeypatch):
+    values = []
     for most_paired in (4, 3):
         monkeypatch.setattr(_l1_problem, "MOST_PAIRED", most_paired)
-        problem = L1Problem("softmax", np.full(640, 0.3), targets)
-        free = np.zeros(13, dtype=np.int8)
-        problem.solve(pack_dense(bits), prices, free, np.zeros((4, 13)), 1e-5)
+        problem, *columns = softmax_problem(4)
+        problem.solve(*columns, np.zeros((4, 13)), 1e-5)
         values.append(problem.value)
     assert values[0] == pytest.approx(values[1], rel=1e-9)
+
+
+def test_coupled_models_need_half_of_the_steps(monkeypatch):
+    n_steps, values = [], []
+    for most_coupled in (12, 0):
+        monkeypatch.setattr(_l1_problem, "MAX_COUPLED", most_coupled)
+        problem, *columns = softmax_problem(6)
+        update_means, calls = problem.update_means, []
+        problem.update_means = lambda f=update_means, calls=calls: calls.append(f())
+        problem.solve(*columns, np.zeros((6, 13)), 1e-5)
+        n_steps.append(len(calls))
+        values.append(problem.value)
+    assert values[0] == pytest.approx(values[1], rel=1e-9)
+    assert 2 * n_steps[0] < n_steps[1]
+
+
+def test_bent_slopes_are_the_change_of_slopes():
+    """By central differences; of active coefficients only."""
+    problem, columns, _, _ = softmax_problem(4)
+    bits = np.unpackbits(columns.view(np.uint8), axis=1, bitorder="little")
+    rng = np.random.default_rng(1)
+    at, change = rng.normal(size=(2, 4, 13))
+    slopes = []
+    for step in (1e-4, -1e-4, 0.0):
+        problem.scores = (at + step * change) @ bits
+        problem.update_means()
+        slopes.append(problem.slopes(columns))
+    active = np.array([[0, 0, 2], [1, 5, 12]])
+    bent, expected = problem._bent(columns, change, active), np.zeros((4, 13))
+    differences = (slopes[0] - slopes[1]) / 2e-4
+    expected[tuple(active)] = differences[tuple(active)]
+    np.testing.assert_allclose(bent, expected, rtol=1e-6)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 5))
+def test_conjugate_gradients_solve_linear_systems(seed, n):
+    rng = np.random.default_rng(seed)
+    roots, limits = rng.normal(size=(n, n)), np.full(n, 1e-9)
+    matrix, target = roots @ roots.T + 0.1 * np.eye(n), rng.normal(size=n)
+    inverse = np.diag(1 / np.diag(matrix))
+    given = matrix.dot, inverse.dot, target.copy(), limits
+    found = _l1_problem.conjugate_gradients(*given)
+    np.testing.assert_allclose(matrix @ found, target, atol=1e-6)
