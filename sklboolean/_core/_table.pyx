@@ -68,7 +68,7 @@ cdef extern from "conjunction_table.h" nogil:
         sklb_best best
     int64_t sklb_list_places(const uint64_t *row, int64_t n_words, uint16_t *places)
     void sklb_scatter(const sklb_table_rows *rows, int length, int64_t first, int64_t end,
-                      int64_t part, int64_t n_parts, const double *values, double *sums)
+                      const double *values, double *sums)
     int sklb_blocks_open(sklb_block_pass *blocks)
     void sklb_blocks_close(sklb_block_pass *blocks)
     void sklb_pass_blocks(sklb_block_pass *blocks, int depth, int64_t first, int64_t last)
@@ -151,21 +151,19 @@ cdef class TableRows:
         self.rows.starts, self.rows.places = &starts[0], &places[0]
 
     def scatter(self, int length, const double[::1] values, double[::1] sums,
-                int64_t part=0, int64_t n_parts=1):
-        """Add the value of each sample to the sums of its conjunctions of a length.
-
-        Parts differ in their largest places, and so in the sums that they write to.
-        """
-        cdef int64_t first, n = self.rows.n_samples
-        require(values.shape[0] == n, "values and rows do not fit")
+                int64_t first, int64_t last):
+        """Add the values of some samples to the sums of their conjunctions of a length."""
+        cdef int64_t begin, n = self.rows.n_samples
+        require(values.shape[0] == n and 0 <= first and last <= n,
+                "values and rows do not fit")
         # As many samples at a time as have so many conjunctions, for interrupts.
         cdef int64_t n_ones = self.rows.starts[n] // max(n, 1)
         cdef int64_t step = ADDITIONS_AT_A_TIME // max(self.rows.choose[length][n_ones], 1)
         step = max(1, min(step, SAMPLES_AT_A_TIME))
-        for first in range(0, n, step):
+        for begin in range(first, last, step):
             with nogil:
-                sklb_scatter(&self.rows, length, first, min(first + step, n), part,
-                             n_parts, &values[0], &sums[0])
+                sklb_scatter(&self.rows, length, begin, min(begin + step, last),
+                             &values[0], &sums[0])
             PyErr_CheckSignals()
 
     def nest(self, int length, const int32_t[::1] chains, const double[::1] shorter,
@@ -217,8 +215,11 @@ cdef class TableRows:
         PyErr_CheckSignals()
 
     def sum_blocks(self, int length, const double[::1] values, double[::1] sums,
-                   int64_t part=0, int64_t n_parts=1):
-        """Do the same by blocks of places."""
+                   int64_t part, int64_t n_parts):
+        """Do the same for all samples, by blocks of places.
+
+        Parts differ in their largest places, and so in the sums that they write to.
+        """
         cdef sklb_block_pass blocks
         require(values.shape[0] == self.rows.n_samples, "values and rows do not fit")
         memset(&blocks, 0, sizeof(blocks))

@@ -48,17 +48,15 @@ SKLB_INLINE void sklb_scatter_3(const int64_t *const *choose, const uint16_t *ro
         sklb_scatter_2(choose, row, c, value, sums + choose[3][row[c]]);
 }
 
-/* Of the conjunctions of `length` whose largest place is `part` modulo `n_parts`, for samples
- * first to end. */
+/* Of the conjunctions of `length`, for samples first to end. */
 static void sklb_scatter(const sklb_table_rows *t, int length, int64_t first, int64_t end,
-                         int64_t part, int64_t n_parts, const double *values, double *sums) {
+                         const double *values, double *sums) {
     for (int64_t i = first; i < end; i++) {
         const uint16_t *row = t->places + t->starts[i];
         int64_t n = t->starts[i + 1] - t->starts[i];
         if (values[i] == 0) continue;
         for (int64_t k = length - 1; k < n; k++) {
             double *of_place = sums + t->choose[length][row[k]];
-            if (n_parts > 1 && row[k] % n_parts != part) continue;
             if (length == 1) *of_place += values[i];
             if (length == 2) sklb_scatter_1(row, k, values[i], of_place);
             if (length == 3) sklb_scatter_2(t->choose, row, k, values[i], of_place);

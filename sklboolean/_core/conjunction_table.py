@@ -55,6 +55,9 @@ LISTED = 2**24
 COUNTED = 2**12
 # Nanoseconds of additions that are done before a second thread has started.
 ADDED_BY_ONE = 2e5
+# Sums of 8 bytes that a thread may have besides those of the table, and nanoseconds of
+# additions for each that make up for it.
+MOST_COPIED, COPY = 2**21, 8
 # Bits of a bin: blocks of 12, 6, 4, 3 features for 1, 2, 3, 4 literals.
 BIN_BITS = 12
 
@@ -407,31 +410,49 @@ class ConjunctionTable:
         # Choose the cheaper of counting covers and adding sample by sample.
         n_used = np.count_nonzero(values)
         sums[0][0] += values.sum()
-        lengths = range(1, min(self.longest, len(sums) - 1) + 1)
+        longest = min(self.longest, len(sums) - 1, len(self.chains))
         if distinct is not None:
             n_words = n_used / 64 + len(distinct)
             adding = self.cost.adding * n_used / max(1, len(values))
             if COUNT * self.cost.n_sums * n_words < adding:
                 self._count(values, sums, distinct)
                 return
+        counted = {
+            k: sums[k][: comb(len(self.chains), k)] for k in range(1, longest + 1)
+        }
         for piece, rows in self._pieces():
-            for length in lengths:
-                counted = sums[length][: comb(len(self.chains), length)]
-                if len(counted):
-                    self._add_length(rows, length, values[piece], counted)
+            self._add_piece(rows, values[piece], counted)
 
-    def _add_length(self, rows, length, values, sums):
-        """Add numbers of samples to the sums of a length, in threads."""
-        uses_blocks = self.cost.uses_blocks[length]
-        add = rows.sum_blocks if uses_blocks else rows.scatter
+    def _add_piece(self, rows, values, sums):
+        """Add numbers of samples to sums, by length, in threads."""
+        uses_blocks, others = self.cost.uses_blocks, []
+        scattered = {k: of for k, of in sums.items() if not uses_blocks[k]}
+
+        def scatter(first, last):
+            # Each thread but the first has sums of its own.
+            own = scattered
+            if first:
+                own = {k: np.zeros_like(of) for k, of in scattered.items()}
+                others.append(own)
+            for length, of_length in own.items():
+                rows.scatter(length, values, of_length, first, last)
+
         is_small = self.n_jobs == 1 or self.cost.adding < ADDED_BY_ONE
+        n_copied = sum(map(len, scattered.values()))
+        is_large = n_copied > MOST_COPIED or COPY * n_copied > self.cost.adding
+        each_slice(scatter, len(values), self.n_jobs, small=is_small or is_large)
+        for own in others:
+            for length, of_length in own.items():
+                scattered[length] += of_length
+        # Blocks need all samples: each thread has its own largest places.
         n_parts = 1 if is_small else count_threads(self.n_jobs)
+        for length in sums.keys() - scattered.keys():
 
-        def add_parts(first, last):
-            for part in range(first, last):
-                add(length, values, sums, part, n_parts)
+            def sum_blocks(first, last, length=length):
+                for part in range(first, last):
+                    rows.sum_blocks(length, values, sums[length], part, n_parts)
 
-        each_slice(add_parts, n_parts, self.n_jobs)
+            each_slice(sum_blocks, n_parts, self.n_jobs)
 
     def _count(self, values, sums, distinct):
         """Add up few different numbers, 64 samples at a time."""

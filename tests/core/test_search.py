@@ -443,6 +443,7 @@ def test_sums_of_one_hot_columns_are_those_of_their_definition(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(conjunction_table, "LISTED", listed)
         patch.setattr(conjunction_table, "ADDED_BY_ONE", 0)
+        patch.setattr(conjunction_table, "COPY", 0)
         literals = np.zeros((m, 2), dtype=np.int32)
         samples = pack_dense(X), pack_dense(X.T), np.arange(m, dtype=np.int32)
         signs = np.zeros(2 * m, dtype=np.uint8)
