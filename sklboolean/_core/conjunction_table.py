@@ -320,11 +320,11 @@ class ConjunctionTable:
         self.has_chains = len(chains) < len(counted)
 
     def satisfied(self, places, are_true):
-        """Mark the samples where some places are true or false, as asked for."""
+        """Mark the samples where places of each row are true or false, as asked for."""
         columns = self.columns[self.features[places]]
         columns[are_true == self.inverted[places]] ^= ~np.uint64(0)
-        satisfied = np.bitwise_and.reduce(columns, axis=0)[None, :]
-        return unpack_words(satisfied, len(self.words))[0]
+        satisfied = np.bitwise_and.reduce(columns, axis=1)
+        return unpack_words(satisfied, len(self.words))
 
     def _ones_of(self, words):
         """Count the places that each sample adds to, without those left out."""
@@ -437,7 +437,9 @@ class ConjunctionTable:
             for length, of_length in own.items():
                 rows.scatter(length, values, of_length, first, last)
 
-        is_small = self.n_jobs == 1 or self.cost.adding < ADDED_BY_ONE
+        # Asking the context for threads takes longer than to add single features.
+        adding = ADD * self.n_ones if list(sums) == [1] else self.cost.adding
+        is_small = self.n_jobs == 1 or adding < ADDED_BY_ONE
         n_copied = sum(map(len, scattered.values()))
         is_large = n_copied > MOST_COPIED or COPY * n_copied > self.cost.adding
         each_slice(scatter, len(values), self.n_jobs, small=is_small or is_large)
@@ -658,9 +660,8 @@ class RunningSums:
         places, signs = np.divmod(codes[np.searchsorted(numbers, parents)], 2)
         totals = np.empty(len(parents))
         sums = np.zeros((len(parents), table.n_features))
-        for k, (of_parent, are_true) in enumerate(zip(places, signs, strict=True)):
-            values = self.part_values * table.satisfied(of_parent, are_true)
-            total = np.zeros(1)
+        for k, satisfied in enumerate(table.satisfied(places, signs)):
+            values, total = self.part_values * satisfied, np.zeros(1)
             table.add(values, [total, sums[k]])
             table.finish([total, sums[k]])
             totals[k] = total[0]

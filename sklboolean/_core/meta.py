@@ -23,12 +23,12 @@ def draw_seed(rng):
     return int(rng.randint(np.iinfo(np.int32).max))
 
 
-def set_seed(estimator, seed):
-    """Set every ``random_state`` of an estimator and its parts."""
+def set_seed(estimator, seed, *, keeps_given=False):
+    """Set each ``random_state`` of an estimator and its parts, or those of None."""
     seeds = {}
-    for name in estimator.get_params():
+    for name, value in estimator.get_params().items():
         if name == "random_state" or name.endswith("__random_state"):
-            seeds[name] = seed
+            seeds[name] = value if keeps_given and value is not None else seed
     estimator.set_params(**seeds)
 
 

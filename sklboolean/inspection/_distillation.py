@@ -8,11 +8,13 @@ from sklearn.base import ClassifierMixin, clone, is_classifier
 from sklearn.metrics import accuracy_score, log_loss, r2_score
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklboolean._core.base import LogOddsMixin
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import WeightedSum, class_labels, formula_of, mixed
+from sklboolean._core.meta import draw_seed, set_seed
 from sklboolean._core.validation import check_labelled, take_samples
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.preprocessing import BooleanEncoder
@@ -149,7 +151,7 @@ def distill(
     test_size : float, default=0.25
         Share of the samples that measures what is lost.
     random_state : int, RandomState instance or None, default=None
-        Draws these samples.
+        Draws these samples, and is the seed of ``into`` where that has none.
 
     Returns
     -------
@@ -194,6 +196,8 @@ def distill(
             "into must be a regressor, or a pipeline that ends with one: it learns "
             f"log-odds, which are numbers; got {into!r}."
         )
+    into = clone(into)
+    set_seed(into, draw_seed(check_random_state(random_state)), keeps_given=True)
     check_labelled(y)
     targets, weights = _outputs(model, X)
     if y is not None and len(y) != len(targets):

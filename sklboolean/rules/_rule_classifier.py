@@ -19,6 +19,7 @@ from sklboolean._core.deprecation import Gone, old_attribute, old_parameters, re
 from sklboolean._core.directions import directions_of
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.memory import MemoryCost
+from sklboolean._core.meta import set_seed
 from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -511,8 +512,7 @@ class RuleClassifier(
             model = clone(self.estimator)
         else:
             model, n_most = BooleanSVC(monotone=False), MAX_MODEL_SAMPLES
-        if model.get_params().get("random_state", 0) is None:
-            model.set_params(random_state=seed)
+        set_seed(model, seed, keeps_given=True)
         drawn = samples.draw(n_most, rng)
         weights = drawn.weights
         if self.estimator is None:  # larger weights would only regularise it less

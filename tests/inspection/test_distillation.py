@@ -52,6 +52,21 @@ def test_log_odds_of_a_linear_model_are_linear():
     )
 
 
+def test_a_seed_decides_the_stand_in_and_leaves_that_of_the_regressor():
+    model = BernoulliNB().fit(BITS, LABELS)
+    forest = RandomForestRegressor(2)
+    first, second = (
+        distill(model, BITS, into=forest, random_state=0).model.regressors[0]
+        for _ in range(2)
+    )
+    assert first.random_state == second.random_state
+    np.testing.assert_array_equal(first.predict(BITS), second.predict(BITS))
+    assert forest.random_state is None
+    forest = RandomForestRegressor(2, random_state=7)
+    stand_in = distill(model, BITS, into=forest, random_state=0).model
+    assert stand_in.regressors[0].random_state == 7
+
+
 def test_losses_are_those_of_the_held_out_samples():
     forest = FOREST.fit(FRAME[:200], OLD[:200])
     distillation = distill(forest, FRAME, OLD, test_size=0.5, random_state=0)

@@ -299,6 +299,28 @@ def test_tables_that_take_more_than_the_work_left_are_not_begun(share):
     assert model.gap <= 1e-3 * model.objective
 
 
+def test_a_path_takes_no_table_that_is_slower_than_inexact_searches(monkeypatch):
+    monkeypatch.setattr(_column_generation, "QUICK_FOR_ONE", 1e5)
+    searched, best = [], conjunction_table.ConjunctionTable.best
+    monkeypatch.setattr(
+        conjunction_table.ConjunctionTable,
+        "best",
+        lambda *arguments: searched.append(1) or best(*arguments),
+    )
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (100, 120))
+    y = X[:, 0] + 2.0 * (X[:, 1] & X[:, 2]) - 1
+    model = ColumnGeneration(
+        pack_dense(X), np.ones(100), y[None], "squared", ConjunctionSpace(120, 3, 0, 1)
+    )
+    model.add_features()
+    assert model.minimize(1.0, 0.03, exact=False)
+    assert not searched
+    model.minimize(1.0, 1e-3, exact=True)
+    assert searched
+    assert model.gap <= 1e-3 * model.objective
+
+
 def test_rounding_to_digits_is_part_of_the_bound():
     """A search that finds conjunctions has rounded residuals, too."""
     model = ConjunctionLogisticRegression(C=100).fit([[0], [1]], [0, 1])
