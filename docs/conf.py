@@ -46,20 +46,56 @@ suppress_warnings = ["myst.header"]  # benchmarks print tables under small headi
 search_words = {
     "user_guide/choose": "choose, which estimator, which model",
     "user_guide/capabilities": "export, which model can I export, capabilities",
-    "user_guide/tune": "tune, tuning, hyper-parameters, grid search",
+    "user_guide/tune": (
+        "tune, tuning, hyper-parameters, grid search, cross-validation, overfitting"
+    ),
     "user_guide/speed": "speed, latency, memory, seconds of a fit",
-    "user_guide/compare": "compare, comparison, alternatives, migrate",
-    "user_guide/data_frames": "data frame, data frames, mixed table, categories, dates",
+    "user_guide/compare": "compare, comparison, alternatives, migrate, GPU, LightGBM",
+    "user_guide/data": "one-hot, one-hot encoding, sparse data, sample weights",
+    "user_guide/data_frames": (
+        "data frame, data frames, mixed table, categories, pandas categories, dates, "
+        "ordinal, ordered categories, high cardinality"
+    ),
     "user_guide/imbalanced_classes": (
-        "imbalanced, class imbalance, rare class, confusion matrix"
+        "imbalanced, class imbalance, rare class, confusion matrix, class weights, "
+        "ROC AUC, decision threshold"
     ),
     "user_guide/missing_values": "missing values, missing, gaps, imputation, NaN",
     "user_guide/label_noise": "label noise, noisy labels, wrong labels",
-    "user_guide/deploy": "deploy, deployment, production, ONNX, SQL, JSON, database",
-    "user_guide/ensemble": "multiclass, several classes, prediction interval, interval",
+    "user_guide/deploy": (
+        "deploy, deployment, production, ONNX, SQL, export to SQL, JSON, database"
+    ),
+    "user_guide/model_in_use": "drift, monitoring, edit a model",
+    "user_guide/ensemble": (
+        "multiclass, several classes, prediction interval, interval, regression"
+    ),
+    "user_guide/boosting": "boosted trees, gradient boosting, decision tree",
+    "user_guide/conjunction_models": (
+        "monotone constraints, monotonic, calibrated probabilities, time limit, "
+        "feature selection"
+    ),
+    "user_guide/rules": "rules, if-then rules, decision list",
+    "user_guide/scorecards": "scorecard, credit scoring",
     "user_guide/least_changes": "counterfactual, recourse, smallest change",
-    "user_guide/subgroups": "subgroup discovery, slices, error analysis, uplift",
-    "user_guide/explain_a_prediction": "Shapley, SHAP, feature importance, explain",
+    "user_guide/subgroups": (
+        "subgroup discovery, slices, error analysis, uplift, treatment effect, fairness"
+    ),
+    "user_guide/explain_a_prediction": (
+        "Shapley, SHAP, feature importance, partial dependence, explain, "
+        "why was this predicted, interactions"
+    ),
+    "user_guide/ask_a_table": "privacy, conditional probability",
+    "user_guide/density": "anomaly, anomaly detection, outlier",
+    "user_guide/active_learning": "uncertainty sampling, which samples to label",
+    "user_guide/online": (
+        "online learning, stream, partial_fit, warm start, text classification"
+    ),
+    "user_guide/larger_than_memory": (
+        "large files, out of memory, memory error, big data, cluster"
+    ),
+    "user_guide/persistence": (
+        "save a model, save model, load model, pickle, joblib, skops"
+    ),
     "user_guide/progress": "progress, progress bar, callbacks, verbose",
     "user_guide/reproduce": "reproduce, reproducible, seeds",
 }

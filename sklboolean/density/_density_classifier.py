@@ -148,7 +148,7 @@ class DensityClassifier(
         Slope of the log-probabilities. With 1, and intercepts of 0, Bayes' rule as it
         stands, also where no sample is left to calibrate with.
     calibration_intercepts_ : ndarray of shape (n_classes,), dtype float64
-        What is added to the log-probability of each class after that, in nats.
+        Constant added to the log-probability of each class after that, in nats.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     n_features_in_ : int

@@ -462,7 +462,7 @@ class QueryMixin:
             brackets, commas or one of the words above. Columns without names are called
             x0, x1 and so on.
         given : str, list of str or None, default=None
-            What is known, one condition for all events or one for each. None: nothing.
+            Known facts: one condition for all events, or one for each. None: nothing.
 
         Returns
         -------

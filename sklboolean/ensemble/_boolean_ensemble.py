@@ -120,7 +120,7 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
     ConjunctionLogisticRegression : A model to read.
     BooleanGaussianProcessClassifier : The most accurate of the three below some
         thousand samples.
-    inspection.shapley_values : What each column adds to a prediction.
+    inspection.shapley_values : Contribution of each column to a prediction.
     sklearn.ensemble.VotingClassifier : Means of probabilities, on one table.
 
     Notes

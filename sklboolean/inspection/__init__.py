@@ -1,4 +1,4 @@
-"""What fitted estimators learned, doubtful labels, and displays (matplotlib)."""
+"""Explanations and checks of fitted estimators, doubtful labels, and displays."""
 
 from sklboolean.inspection._bars import DependenceDisplay, RuleDisplay
 from sklboolean.inspection._counterfactuals import (

@@ -49,7 +49,7 @@ class Counterfactuals:
     costs : ndarray of shape (n_found,), float64
         Cost of each.
     predictions : ndarray of shape (n_found,)
-        What the model predicts for each.
+        Prediction of the model for each.
     bounds : ndarray of shape (n_samples,), float64
         Proved for each sample of X: no other answer costs less. Infinite where the
         search ended; a number where the time limit ended it.
@@ -224,8 +224,8 @@ def counterfactuals(
 
     See Also
     --------
-    robustness : How many columns must change.
-    shapley_values : What each column adds to the score.
+    robustness : Number of columns that must change.
+    shapley_values : Contribution of each column to the score.
 
     References
     ----------

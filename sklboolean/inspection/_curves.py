@@ -550,7 +550,7 @@ class RobustnessDisplay(Display):
     Parameters
     ----------
     n_changes : array-like of shape (n_samples,)
-        How many columns must change to turn each prediction, from `robustness`.
+        Number of columns that must change to turn each prediction, from `robustness`.
     is_correct : array-like of shape (n_samples,), bool
         Whether the prediction of each sample is correct.
 
@@ -566,7 +566,7 @@ class RobustnessDisplay(Display):
 
     See Also
     --------
-    robustness : How many columns must change.
+    robustness : Number of columns that must change.
 
     Examples
     --------

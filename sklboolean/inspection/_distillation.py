@@ -145,9 +145,9 @@ def distill(
         Their labels or targets, for the losses of both models. The losses are fair if
         the model was not trained on these samples.
     into : regressor, pipeline that ends with one, or None, default=None
-        What is fitted. Where its ``fit`` takes ``sample_weight``, samples count by the
-        standard deviation of the label, so that log-odds far from 0 matter less.
-        None: ``ConjunctionRegressor()``, behind a `BooleanEncoder` unless X is sparse.
+        Regressor to fit. If its ``fit`` has ``sample_weight``, samples count by the
+        standard deviation of the label, so that log-odds far from 0 matter less. None:
+        ``ConjunctionRegressor()``, behind a `BooleanEncoder` unless X is sparse.
     test_size : float, default=0.25
         Share of the samples that measures what is lost.
     random_state : int, RandomState instance or None, default=None

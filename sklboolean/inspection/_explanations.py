@@ -34,7 +34,7 @@ SMALLEST = np.finfo(np.float64).tiny
 
 @dataclass(frozen=True)
 class Explanation:
-    """What decided one sample.
+    """Explanation of one prediction by the conditions, rules or votes behind it.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Explanation:
         ones, adds to ``score``. "predictions": each is what a hypothesis predicts;
         ``score`` is their median.
     prediction : label or float
-        What the model predicts.
+        Prediction of the model.
     target : label or None
         The class whose score is explained. None for rules and regressors.
     parts : list of (str, float)
@@ -60,14 +60,14 @@ class Explanation:
         Probability of ``target``, for "rules" of the prediction. None: the model has no
         probabilities.
     quantity : {"score", "log-odds", "probability"}
-        What ``score`` is. "log-odds": of two classes with probabilities, the natural
+        Meaning of ``score``. "log-odds": of two classes with probabilities, the natural
         logarithm of the odds of ``target``, to which the parts add up. "score": what
         ``decision_function`` returns.
 
     Attributes
     ----------
     about : str
-        What the score is, such as "log-odds of yes".
+        Description of the score, such as "log-odds of yes".
     answer : str
         The prediction and its probability, as sentences.
 
@@ -112,7 +112,7 @@ class Explanation:
 
     @property
     def about(self):
-        """What the score is, such as "log-odds of yes"."""
+        """Description of the score, such as "log-odds of yes"."""
         if self.target is not None:
             return f"{self.quantity} of {self.target}"
         if self.kind == "rules":

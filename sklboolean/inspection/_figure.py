@@ -103,7 +103,7 @@ def label_rows(ax, texts, label, is_new_figure, row_height=0.35):
     ax.invert_yaxis()
     ax.set_xlabel(label)
     if is_new_figure:
-        longest = max(map(len, texts), default=0)
+        longest = max(map(len, "\n".join(texts).splitlines()), default=0)
         ax.figure.set_size_inches(4.5 + 0.075 * longest, row_height * len(texts) + 1)
         ax.figure.set_layout_engine("constrained")
 

@@ -183,7 +183,7 @@ def model_errors(model, X, y, *, loss="auto", **options) -> Subgroups:
     y : array-like of shape (n_samples,)
         Their labels or targets.
     loss : {"auto", "log-loss", "error", "squared", "absolute"}, default="auto"
-        What is compared. "log-loss": minus the logarithm of the probability of the
+        Loss to compare. "log-loss": minus the logarithm of the probability of the
         label. "error": whether the predicted label is wrong. "squared", "absolute": of
         the difference between y and the prediction. "auto": "log-loss" of a classifier
         with ``predict_proba``, "error" of another one, "squared" of a regressor. Pass

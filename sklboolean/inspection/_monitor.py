@@ -33,7 +33,7 @@ PRIOR = 0.5  # samples that are added to each bin, so that no share is 0
 
 @dataclass(frozen=True)
 class Drift:
-    """How the columns of a model moved between its training and new samples.
+    """Shifts of the columns of a model between its training and new samples.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Drift:
     owners : ndarray of shape (n_bins,), dtype int64
         The number of the column of each bin.
     conditions : list of n_bins str
-        What holds in each bin.
+        Condition of each bin.
     counts : ndarray of shape (n_bins, 2), dtype int64
         Samples of the training, and new ones.
     terms : list of n_bins tuples of (feature, value) pairs

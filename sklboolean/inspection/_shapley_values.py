@@ -33,7 +33,7 @@ PROCESSES = BooleanGaussianProcessClassifier, BooleanGaussianProcessRegressor
 
 @dataclass(frozen=True)
 class ShapleyValues:
-    """What each column of each sample adds to the score.
+    """Shapley values: the contribution of each column to the score of each sample.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class ShapleyValues:
     feature_names : list of str
         Names of the columns.
     output_names : list of str
-        What the scores are, such as "log-odds of yes".
+        Description of the scores, such as "log-odds of yes".
     data : ndarray of shape (n_samples, n_columns), dtype object, or None
         The samples as they were given; None if their columns are not those explained.
     index : sequence
@@ -186,8 +186,8 @@ def shapley_values(
     interactions : bool, default=False
         Whether to split the values among pairs of columns, too: the Shapley interaction
         index [2]_, of which half is with (i, j) and half with (j, i), as in the package
-        shap. What remains of the value of a column is on the diagonal. They take the
-        memory of ``n_samples * n_columns**2`` numbers for each output.
+        shap. The rest of the value of a column is on the diagonal. They take the memory
+        of ``n_samples * n_columns**2`` numbers for each output.
     sample_weight : array-like of shape (n_others,), default=None
         Weights of the samples of the background, not negative. None: all are equal.
     feature_names : sequence of str or None, default=None

@@ -1,5 +1,6 @@
 """Groups of samples in which a number differs, and how sure that is."""
 
+import textwrap
 from dataclasses import dataclass
 
 import numpy as np
@@ -193,7 +194,7 @@ class SubgroupsDisplay(Display):
     subgroups : Subgroups
         From `find_subgroups` or `model_errors`.
     target_name : str, default="target"
-        What the numbers are, for the label of the axis.
+        Name of the numbers, for the label of the axis.
 
     Attributes
     ----------
@@ -231,11 +232,11 @@ class SubgroupsDisplay(Display):
             ax.scatter(points[chosen], rows[chosen], **style)
         ax.axvline(0, color="0.5", linewidth=0.8)
         texts = [
-            f"{text} (p = {p_value:.2g})"
+            textwrap.fill(f"{text} (p = {p_value:.2g})", 36, break_long_words=False)
             for text, p_value in zip(
                 self.subgroups.texts, columns["p_value"], strict=True
             )
         ]
         label = f"{self.target_name}: difference to the other samples"
-        label_rows(ax, texts, label, is_new_figure, row_height=0.5)
+        label_rows(ax, texts, label, is_new_figure, row_height=0.7)
         ax.set_ylim(max(1, len(points)) - 0.5, -0.5)

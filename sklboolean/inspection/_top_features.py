@@ -47,7 +47,7 @@ def top_features(model, n_features=10, *, feature_names=None, target=None) -> li
     See Also
     --------
     TopFeaturesDisplay : The same as a bar chart.
-    explain : What decides single samples.
+    explain : Explanations of single predictions.
     sklboolean.rules.top_conjunctions : Conjunctions of several features.
 
     Examples

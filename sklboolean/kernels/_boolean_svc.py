@@ -111,7 +111,7 @@ def gather(solutions, numbers):
     ----------
     solutions : list of (samples, Solution)
     numbers : ndarray of shape (n_samples,), int64
-        What each sample is called; the support samples are sorted by it.
+        Name of each sample; the support samples are sorted by it.
 
     Returns
     -------
@@ -208,7 +208,7 @@ class BooleanSVC(
         Training stops when no two samples violate the conditions of optimality by
         more. A smaller value takes longer and changes few predictions.
     multi_class : {"ovo", "ovr"}, default="ovo"
-        How three classes or more are trained. "ovo" trains one score for each pair of
+        Training of three classes or more. "ovo" trains one score for each pair of
         classes; the score of a class is that against its strongest rival. "ovr" trains
         each class against the rest: often less accurate and slower to train, but each
         class is a sum over conjunctions, and many classes take less memory.

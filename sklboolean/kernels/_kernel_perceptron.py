@@ -91,7 +91,7 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
         With three or more classes: train each class against the rest, or change the
         scores of the correct class and its strongest rival after a mistake.
     class_weight : dict, "balanced" or None, default=None
-        What an update of each class adds. Set it if mistakes on one class are more
+        Size of an update for each class. Set it if mistakes on one class are more
         costly.
     max_support : int or None, default=None
         Maximum number of support samples (for each class with "ovr" and three or more

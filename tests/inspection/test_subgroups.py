@@ -471,8 +471,8 @@ def test_points_are_differences_and_lines_their_intervals(groups):
     ends = np.array([segment[:, 0] for segment in lines.get_segments()])
     assert np.allclose(ends, np.column_stack([columns["low"], columns["high"]]))
     assert np.allclose(points.get_offsets()[:, 0], columns["difference"])
-    texts = [label.get_text() for label in ax.get_yticklabels()]
-    assert texts[0] == f"{groups.texts[0]} (p = {columns['p_value'][0]:.2g})"
+    text = ax.get_yticklabels()[0].get_text().replace("\n", " ")
+    assert text == f"{groups.texts[0]} (p = {columns['p_value'][0]:.2g})"
     assert "ill" in ax.get_xlabel()
 
 

@@ -131,6 +131,12 @@ def test_search_for_a_name_finds_its_page_first(address, tmp_path):
         ("progress", "progress"),
         ("reproduce", "reproduce"),
         ("compare", "compare"),
+        ("export to SQL", "deploy"),
+        ("drift", "model_in_use"),
+        ("multiclass", "ensemble"),
+        ("confusion matrix", "imbalanced_classes"),
+        ("one-hot", "data"),
+        ("privacy", "ask_a_table"),
     ],
 )
 def test_search_for_a_task_finds_its_page_first(address, tmp_path, words, page):
