@@ -9,8 +9,8 @@ them, ask again. The person may not know an answer, and may correct an earlier o
 # %%
 # A pool without labels
 # ---------------------
-# Mushrooms, of which nobody has said yet which are poisonous. Here a function plays the
-# person: it does not know every tenth answer.
+# Nobody has labelled these mushrooms as poisonous or not. Here a function plays the
+# person: it leaves out every tenth answer.
 
 import matplotlib.pyplot as plt
 import numpy as np

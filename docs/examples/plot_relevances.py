@@ -28,7 +28,7 @@ display = TopFeaturesDisplay(largest_first, weight_name="relevance").plot()
 # %%
 # What the columns add to predictions
 # -----------------------------------
-# A relevance belongs to the model. What a column adds to the score of one member is its
+# A relevance belongs to the model. The contribution to the score of one member is the
 # Shapley value, which is exact: the values of a member add up to the score. Each point
 # is a member, explained against others.
 

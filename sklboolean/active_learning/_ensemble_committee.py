@@ -152,7 +152,7 @@ class EnsembleCommittee:
         return inputs, options
 
     def _for_each(self, function, arguments, *common):
-        # The data were validated at the door, and the parameters at the first fit.
+        # The data were validated on entry, and the parameters at the first fit.
         with config_context(
             assume_finite=True, skip_parameter_validation=self.fitted[0] is not None
         ):
