@@ -1,7 +1,7 @@
 """All models at their defaults on tables of mixed columns, beside their peers.
 
     python benchmarks/bench_tables.py [--quick] [--data DIR] [--sizes 300 1000 ...]
-        [--targets classes numbers] [--noise 0 0.2] [--seeds N] [--half report]
+        [--targets classes numbers] [--noise 0 0.2] [--seeds N ...] [--half report]
         [--only NAME ...] [--tables NAME ...] [--keep DIR]
 
 Of each table a random 30 % are held out, and up to so many of the other samples are the
@@ -15,10 +15,11 @@ gives no probabilities, so it has no rank by log-loss. Seconds are the CPU time 
 ``fit``, encoding included.
 
 Our models get the columns of `BooleanEncoder`; so do `LogisticRegressionCV` and
-`RidgeCV`, the simplest rivals. LightGBM, XGBoost, CatBoost and EBM get the categories
-as they are; forests, SVC and `HistGradientBoosting` one-hot columns and medians for
-missing numbers. "tuned" is LightGBM with the best of twelve settings by three folds and
-early stopping. Above 5000 samples the learners of `FOR_FEW` are left out.
+`RidgeCV`, the simplest rivals, which skrub also puts behind its own encoders. LightGBM,
+XGBoost, CatBoost and EBM get the categories as they are; forests, SVC and
+`HistGradientBoosting` one-hot columns and medians for missing numbers. "tuned" is
+LightGBM with the best of twelve settings by three folds and early stopping. Learners
+are left out of more samples than `MOST_SAMPLES`.
 
 Seven tables come with scikit-learn and this package. With ``--data`` every Parquet file
 of the folder and of its subfolders ``mixed`` and ``wide`` is a table, whose column
@@ -37,6 +38,7 @@ import time
 import warnings
 from contextlib import contextmanager
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
 
@@ -77,25 +79,33 @@ OWN = (
 )  # fmt: skip
 # The columns of the table that names the first on each table.
 SHOWN = (
-    "BooleanEnsembleClassifier", "ConjunctionLogisticRegression", "BooleanSVC",
-    "RuleClassifier", "LogisticRegressionCV", "LightGBM", "LightGBM, tuned",
-    "CatBoost", "EBM", "BooleanEnsembleRegressor", "ConjunctionRegressor", "RidgeCV",
+    "BooleanEnsembleClassifier", "ConjunctionLogisticRegression", "RuleClassifier",
+    "LogisticRegressionCV", "LightGBM, early stopping", "LightGBM, tuned",
+    "CatBoost", "EBM", "BooleanEnsembleRegressor",
+    "BooleanGaussianProcessRegressor", "ConjunctionRegressor", "RidgeCV",
 )  # fmt: skip
 OWN_OF_NUMBERS = (
     "BooleanGaussianProcessRegressor", "ConjunctionRegressor",
     "BooleanGradientBoostingRegressor",
 )  # fmt: skip
-# Learners whose time grows with the square of the samples, or that are slow.
-FOR_FEW, MOST_FOR_FEW = {
-    "BooleanGaussianProcessClassifier", "BooleanGaussianProcessRegressor",
-    "KernelPerceptron", "BooleanSVC", "BoostByMajority", "RuleClassifier", "SVC(rbf)",
-}, 5000  # fmt: skip
+# The most samples of learners that are slow, or whose time grows with their square, and
+# of those that are further behind.
+MOST_SAMPLES = dict.fromkeys(
+    (
+        "KernelPerceptron", "AveragedPerceptron", "Winnow", "BooleanSVC",
+        "BoostByMajority", "RuleClassifier", "SVC(rbf)", "forest",
+    ),
+    300,
+) | {
+    "BooleanGaussianProcessClassifier": 1000, "BooleanGaussianProcessRegressor": 1000,
+}  # fmt: skip
 # The tables of `wide` and `mixed` on which members, bins and trees of the ensembles
 # were chosen.
 CHOICE = (
     "sick", "stops", "flights", "krkopt", "hpc", "wa_churn", "monica", "nasscds",
     "bike", "kchouse", "salaries",
 )  # fmt: skip
+PEERS = ("lightgbm", "xgboost", "catboost", "skrub", "interpret")
 SHARE_HELD_OUT, MOST_HELD_OUT, LEAST_OF_CLASS = 0.3, 2000, 3
 
 
@@ -185,8 +195,11 @@ def on_bits(model):
     return make_pipeline(sklboolean.BooleanEncoder(), model)
 
 
-def peers(numbers):
-    """Make the boosters of other packages that are installed, by name."""
+def peers(numbers, linear):
+    """Make the models of other packages that are installed, by name.
+
+    ``linear`` is the model behind skrub's encoders.
+    """
     found, end = {}, "Regressor" if numbers else "Classifier"
     with leave_out("lightgbm"):
         import lightgbm
@@ -205,11 +218,23 @@ def peers(numbers):
         import catboost  # noqa: F401
 
         found["CatBoost"] = NativeCatBoost(numbers)
+    with leave_out("skrub"):
+        from skrub import tabular_pipeline
+
+        found[f"{type(linear).__name__}, skrub"] = tabular_pipeline(linear)
     with leave_out("interpret"):
         from interpret import glassbox
 
         found["EBM"] = getattr(glassbox, f"ExplainableBoosting{end}")(n_jobs=1)
     return found
+
+
+def name_and_version(package):
+    """Write the version of a package, if it is installed."""
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return f"no {package}"
 
 
 @contextmanager
@@ -233,18 +258,19 @@ def classifiers():
         "forest": one_hot(forest()),
         "forest, leaves of 5": one_hot(forest(min_samples_leaf=5)),
         "HistGradientBoosting": one_hot(HistGradientBoostingClassifier()),
-        **peers(numbers=False),
+        **peers(False, regression),
     }
 
 
 def regressors():
     """Make all regressors, by name."""
+    ridge = RidgeCV(10.0 ** np.arange(-2, 4))
     return {
         "BooleanEnsembleRegressor": sklboolean.BooleanEnsembleRegressor(),
         **{name: on_bits(getattr(sklboolean, name)()) for name in OWN_OF_NUMBERS},
-        "RidgeCV": on_bits(RidgeCV(10.0 ** np.arange(-2, 4))),
+        "RidgeCV": on_bits(ridge),
         "HistGradientBoosting": one_hot(HistGradientBoostingRegressor()),
-        **peers(numbers=True),
+        **peers(True, ridge),
     }
 
 
@@ -427,17 +453,16 @@ def print_by_table(title, tables, names, figures, quality):
     print_table(title, columns + [names[k] for k in shown], rows)
 
 
-def run(of_numbers, models, found, noise, size, options):
+def run(of_numbers, models, found, noise, size, n_seeds, options):
     """Measure all learners on all tables of one size, and print the tables."""
-    if size > MOST_FOR_FEW:
-        models = {n: m for n, m in models.items() if n not in FOR_FEW}
+    models = {n: m for n, m in models.items() if size <= MOST_SAMPLES.get(n, size)}
     quality = "R2" if of_numbers else "accuracy"
     used = [
         name
         for name, load in found.items()
-        if is_used(load, size, options.seeds, size == options.sizes[0])
+        if is_used(load, size, n_seeds, size == options.sizes[0])
     ]
-    print(f"  {size} samples: {options.seeds} splits of {len(used)} tables")
+    print(f"  {size} samples: {n_seeds} splits of {len(used)} tables")
     if not used:
         return
     figures = np.array([
@@ -445,7 +470,7 @@ def run(of_numbers, models, found, noise, size, options):
             [
                 kept(options.keep, f"{quality} {name} {table} {size} {noise} {seed}",
                      partial(evaluate, model, found[table], size, noise, seed))
-                for seed in range(options.seeds)
+                for seed in range(n_seeds)
             ]
             for name, model in models.items()
         ]
@@ -470,7 +495,8 @@ def main(arguments=None):
         "--sizes", type=int, nargs="+", default=[300, 1000, 5000, 20_000]
     )
     parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.2])
-    parser.add_argument("--seeds", type=int, default=5, help="number of splits")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[5],
+                        help="number of splits, or one for each size")  # fmt: skip
     parser.add_argument("--half", choices=("choice", "report"),
                         help="tables of our choices, or others")  # fmt: skip
     parser.add_argument("--only", nargs="+", help="names of learners")
@@ -478,9 +504,13 @@ def main(arguments=None):
     parser.add_argument("--keep", type=Path, help="folder for the figures so far")
     options = parser.parse_args(arguments)
     print_header("sklboolean: models of tables of mixed columns")
+    print("  peers       " + ", ".join(map(name_and_version, PEERS)))
     if options.quick:
-        options.sizes, options.noise, options.seeds = [100], [0.0], 1
+        options.sizes, options.noise, options.seeds = [100], [0.0], [1]
         options.tables = ["votes", "diabetes"]
+    seeds = options.seeds
+    if len(seeds) == 1:
+        seeds *= len(options.sizes)
     for target in options.targets:
         numbers = target == "numbers"
         found = tables(options.data, numbers)
@@ -493,8 +523,8 @@ def main(arguments=None):
             and (options.half is None or (name in CHOICE) == (options.half == "choice"))
         }
         for noise in [0.0] if numbers else options.noise:
-            for size in options.sizes:
-                run(numbers, models, found, noise, size, options)
+            for size, n_seeds in zip(options.sizes, seeds, strict=True):
+                run(numbers, models, found, noise, size, n_seeds, options)
 
 
 if __name__ == "__main__":
