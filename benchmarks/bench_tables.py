@@ -384,9 +384,12 @@ def evaluate(model, load, size, noise, seed):
 
 
 def mean_and_error(values, decimals=2):
-    """Write a mean with its standard error."""
-    error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-    return f"{np.mean(values):.{decimals}f} +- {error:.{decimals}f}"
+    """Write a mean, with its standard error if there are several values."""
+    mean = f"{np.mean(values):.{decimals}f}"
+    if len(values) == 1:
+        return mean
+    error = np.std(values, ddof=1) / np.sqrt(len(values))
+    return f"{mean} +- {error:.{decimals}f}"
 
 
 def print_ranks(title, names, figures, quality):

@@ -14,8 +14,16 @@ import sklboolean
 
 ROOT = Path(__file__).parents[2]
 OURS, PEERS = "#1f6fb2", "#666666"
-SIZES = (300, 1000, 5000)
-SHORT = {"Classifier": "", "Boolean": "", "LogisticRegression": "LogReg"}
+SIZES = (300, 1000)
+SHORT = {
+    "BooleanEnsemble": "Ensemble", "BooleanGaussian": "Gaussian", "Classifier": "",
+    "LogisticRegression": "LogReg",
+}  # fmt: skip
+# Labels that would hide others above their points.
+BELOW = {
+    "LogisticRegressionCV", "XGBoost", "Winnow", "LightGBM, early stopping",
+    "LightGBM, tuned", "BooleanGaussianProcessClassifier",
+}  # fmt: skip
 
 
 def draw(ax, table):
@@ -29,9 +37,10 @@ def draw(ax, table):
         seconds, name = float(row[column["fit s"]]), row[0]
         color = OURS if hasattr(sklboolean, name) else PEERS
         ax.errorbar(seconds, mean, error, marker="o", color=color, capsize=2)
+        place = (5, -11 if name in BELOW else 4)
         for long, short in SHORT.items():
             name = name.replace(long, short)
-        ax.annotate(name, (seconds, mean), (5, 4), textcoords="offset points",
+        ax.annotate(name, (seconds, mean), place, textcoords="offset points",
                     color=color, fontsize=8)  # fmt: skip
 
 
@@ -39,12 +48,13 @@ results = json.loads((ROOT / "benchmarks" / "results.json").read_text("utf-8"))
 tables = {table["title"]: table for result in results for table in result["tables"]}
 plt.rcParams["font.size"] = 11
 figure, axes = plt.subplots(
-    1, len(SIZES), figsize=(4.4 * len(SIZES), 4.6), layout="constrained"
+    1, len(SIZES), figsize=(5.2 * len(SIZES), 4.6), layout="constrained"
 )
 figure.patch.set_facecolor("white")
 for ax, size in zip(axes, SIZES, strict=True):
     draw(ax, tables[f"Ranks with 0 % wrong labels, training samples: {size}"])
     ax.set(xscale="log", xlabel="CPU seconds of a fit", title=f"{size} samples")
+    ax.margins(x=0.15)
     ax.invert_yaxis()
     ax.spines[["top", "right"]].set_visible(False)
 axes[0].set(ylabel="mean rank by log-loss")
