@@ -232,20 +232,20 @@ class ConjunctionModel(
             best, solutions = self._choose_C(samples, space, Cs, max_work, progress)
         model = samples.generation(space, self.n_jobs)
         model.add_features()
-        path = []
+        path = list(solutions[:best])
 
         def set_attributes(estimator):
             estimator._set_fitted_attributes(model, path, Cs[: len(path)])
             if units is not None:
                 estimator._set_units(*units)
 
-        progress.count("C", best + 1)
-        # The path to the chosen C: each fit begins with the weights of the one before,
-        # or with those of the first held-out part.
-        for k, C in enumerate(Cs[: best + 1]):
-            if k < len(solutions):
-                model.start_from(solutions[k])
-            if k < best:
+        progress.count("C", best + 1 - len(path))
+        # The path to the chosen C is that of the first held-out part. Where this part
+        # ended before, each fit begins with the weights of the one before.
+        if solutions:
+            model.start_from(solutions[: best + 1][-1])
+        for C in Cs[len(path) : best + 1]:
+            if C < Cs[best]:
                 model.minimize(C, PATH_TOL, exact=False)
             elif not model.minimize(C, self.tol, exact=True, max_work=max_work):
                 self._warn_of_the_end(model)
