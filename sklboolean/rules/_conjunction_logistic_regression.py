@@ -114,9 +114,10 @@ class ConjunctionLogisticRegression(
     C_ : float
         The C of the model.
     Cs_ : ndarray of shape (n_path,)
-        Values of C that were fitted to all samples, the last one is ``C_``.
+        Values of C up to ``C_``, the last one.
     coef_path_ : ndarray of shape (n_path, n_outputs, n_conjunctions)
-        Weights of the conjunctions of the model for each of ``Cs_``.
+        Weights of the conjunctions of the model for each of ``Cs_``: those before the
+        last in models of the first part of the samples that chose C.
     scores_ : ndarray of shape (n_folds, n_Cs) or None
         Minus the held-out log-loss of each C; -inf for values that were left out after
         two that were not better, after one that was worse by three standard errors, or

@@ -99,9 +99,10 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
     C_ : float
         The C of the model.
     Cs_ : ndarray of shape (n_path,)
-        Values of C that were fitted to all samples, the last one is ``C_``.
+        Values of C up to ``C_``, the last one.
     coef_path_ : ndarray of shape (n_path, n_conjunctions)
-        Weights of the conjunctions of the model for each of ``Cs_``.
+        Weights of the conjunctions of the model for each of ``Cs_``: those before the
+        last in models of the first part of the samples that chose C.
     scores_ : ndarray of shape (n_folds, n_Cs) or None
         Minus half the mean held-out squared error of each C, as a fraction of the
         variance of y; -inf for values that were left out after the loss had risen
