@@ -206,7 +206,9 @@ class BooleanSVC(
         Factor of ``C`` for each class. Set it if mistakes on one class cost more.
     tol : float, default=1e-3
         Training stops when no two samples violate the conditions of optimality by
-        more. A smaller value takes longer and changes few predictions.
+        more; where samples satisfy few conjunctions, also when ``dual_gap_`` is at most
+        ``0.03 * tol`` times the objective. A smaller value takes longer and changes few
+        predictions.
     multi_class : {"ovo", "ovr"}, default="ovo"
         Training of three classes or more. "ovo" trains one score for each pair of
         classes; the score of a class is that against its strongest rival. "ovr" trains
@@ -217,7 +219,8 @@ class BooleanSVC(
     n_jobs : int or None, default=None
         Number of threads. The model does not depend on it.
     verbose : int, default=0
-        1 prints a line for each block; with more than two classes, for each score.
+        1 prints a line for each block, or for each look at all samples; with more than
+        two classes, for each score.
 
     Attributes
     ----------
@@ -244,7 +247,8 @@ class BooleanSVC(
     intercept_ : ndarray of shape (n_scores,), dtype float64
         Intercept of each score.
     n_iter_ : ndarray of shape (n_scores,), dtype int64
-        Number of blocks that were solved.
+        Number of blocks that were solved; where samples satisfy few conjunctions, of
+        looks at all samples, with some passes between two of them.
     dual_gap_ : ndarray of shape (n_scores,), dtype float64
         Value of the objective less that of its dual: the objective is at most this far
         from its minimum.
@@ -271,6 +275,11 @@ class BooleanSVC(
     out meanwhile. Equal samples with one label are merged, so weights of samples are
     the same as repetitions, and the order of the samples does not matter.
 
+    Many samples that satisfy few conjunctions, of up to three features, are solved by
+    dual coordinate descent on the weights of these conjunctions. Then the time grows
+    with the samples and not with pairs of them. So it does from about 1000 samples of
+    30 features on, and 11,000 of 100, if a fifth of them is true.
+
     Scores are sums in float64. They are the same for any processor and ``n_jobs``; a
     score that lies within rounding, about 1e-13 of the sum of absolute terms, of 0 may
     have either sign.
@@ -285,6 +294,9 @@ class BooleanSVC(
 
     Fan, Chen, Lin. "Working Set Selection Using Second Order Information for Training
     Support Vector Machines". Journal of Machine Learning Research 6, 2005.
+
+    Hsieh, Chang, Lin, Keerthi, Sundararajan. "A Dual Coordinate Descent Method for
+    Large-scale Linear SVM". ICML 2008.
 
     Wen, Shi, Li, He, Chen. "ThunderSVM: A Fast SVM Library on GPUs and CPUs". Journal
     of Machine Learning Research 19, 2018 (blocks of violators).
@@ -346,8 +358,8 @@ class BooleanSVC(
         Warns
         -----
         UserWarning
-            Before training on more than 100,000 distinct samples: the time grows with
-            nearly the square of their number.
+            Before training on more than 100,000 distinct samples of many conjunctions:
+            the time grows with nearly the square of their number.
         ConvergenceWarning
             If 10,000 blocks of samples were not enough for a score.
         """
@@ -366,10 +378,11 @@ class BooleanSVC(
             factors = product / np.where(weights > 0, weights, 1.0)
             first, weights = merge_equal_samples(table, codes, weights)
             codes, factors = codes[first], factors[first]
-            warn_of_many_pairs("BooleanSVC", len(first))
             box = factors * weights
             n_jobs = self.n_jobs if len(self.classes_) == 2 else None
             bits = BitKernel(kernel, self.n_features_in_, table[first], n_jobs)
+            if not bits.has_few_conjunctions:
+                warn_of_many_pairs("BooleanSVC", len(first))
             bits = self._choose_decay(bits, box)
             self.C_ = self._choose_C(bits, box)
             # A machine for the calibration is trained while the other one is.
@@ -380,7 +393,7 @@ class BooleanSVC(
             self._set_fitted_attributes(bits.kernel, table, first, solutions)
             self.calibration_slope_ = slope()
             progress.finish()
-        if max(solution.gap for _, solution in solutions) > self.tol:
+        if not all(solution.is_solved for _, solution in solutions):
             warn_user(
                 f"Training stopped after {MAX_BLOCKS} blocks before tol={self.tol} "
                 "was reached. Increase tol, or lower C.",
@@ -444,7 +457,7 @@ class BooleanSVC(
             if first is not None:
                 samples = np.flatnonzero((codes == first) | (codes == second))
             if not len(samples):  # of two classes without weight
-                return samples, Solution(np.zeros(0), 0.0, 0, 0.0, 0.0)
+                return samples, Solution(np.zeros(0), 0.0, 0, 0.0, 0.0, True)
             kernel_of_samples = (
                 bits if len(samples) == len(all_samples) else bits.part(samples)
             )

@@ -8,6 +8,7 @@ conjunctions that a sample satisfies, and its time does not grow with the rows.
 # Invariant: `weights`, of shape (n_scores, n_weights), hold what makes the sum
 # sum_i c_i K(x_i, z) of all samples x_i added so far (`conjunction_weights.h`).
 
+from fractions import Fraction
 from math import comb
 
 import numpy as np
@@ -39,19 +40,23 @@ class ConjunctionWeights:
         self.choose[0] = 1
         for k in range(1, longest_of(table) + 1):
             self.choose[k] = self.choose[k - 1] * (features - k + 1) // k
-        self.factors = [float(factor) for factor in table.newton]
+        unit = 1 << table.scale
+        self.factors = [float(Fraction(factor, unit)) for factor in table.newton]
         self.counts_same = table.count == "same"
         n_weights = FIRST_WEIGHT + n_conjunctions(table, n)
         self.weights = np.zeros((n_scores, n_weights))
 
     @staticmethod
-    def suits(evaluator, rows):
+    def suits(evaluator, rows, *, of_integers=True):
         """Whether weights of conjunctions are few, and quicker than pairs of samples.
 
-        Kernels of single features always are.
+        Kernels of single features always are. ``of_integers`` is False where the
+        kernel may have a decay.
         """
         table = evaluator.table
         if getattr(table, "newton", None) is None or rows.rest is not None:
+            return False
+        if of_integers and table.scale:
             return False
         if not any(table.newton[2:]):
             return True

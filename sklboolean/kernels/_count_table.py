@@ -64,7 +64,7 @@ class CountTable:
     geometric : (int, int, int) or None
         (top, q, c) if g(s) = (1 + top / 2**q)**s - c.
     newton : tuple of 4 ints or None
-        The weights of conjunctions of 0 to 3 literals if they are integers and longer
+        The weights of conjunctions of 0 to 3 literals, times ``2**scale``, if longer
         conjunctions have no weight.
     remedy : str
         What to use instead if a value exceeds float64.
@@ -78,7 +78,7 @@ class CountTable:
     power_constant : int or None
         c if g(s) = 2**s + c.
     cubic : tuple of 4 ints or None
-        Coefficients of s**0 to s**3 in 6 g(s), if ``newton`` is given.
+        Coefficients of s**0 to s**3 in 6 g(s), if ``newton`` is given and ``scale`` 0.
     cubic_size : int
         The largest sum of absolute terms of this cubic.
     """
@@ -104,7 +104,7 @@ class CountTable:
         if geometric is not None and geometric[:2] == (1, 0):
             self.power_constant = -geometric[2]
         self.cubic = None
-        if newton is not None:
+        if newton is not None and not scale:
             a0, a1, a2, a3 = newton
             self.cubic = 6 * a0, 6 * a1 - 3 * a2 + 2 * a3, 3 * (a2 - a3), a3
             c0, c1, c2, c3 = map(abs, self.cubic)
@@ -122,7 +122,7 @@ class CountTable:
             return old_numerator(s) + unit
 
         if self.newton is not None:
-            newton = (self.newton[0] + constant, *self.newton[1:])
+            newton = (self.newton[0] + unit, *self.newton[1:])
         if self.geometric is not None:
             top, q, subtracted = self.geometric
             geometric = top, q, subtracted - constant
@@ -254,7 +254,7 @@ def conjunction_table(count, max_count, min_literals=0, max_literals=None, decay
         weights[length] = top**length << q * (longest - length)
     sums = newton_values(weights, max_count)
     if is_bounded:
-        if longest <= 3 and decay == 1:
+        if longest <= 3 and decay <= 1:
             options["newton"] = (*weights, 0, 0, 0)[:4]
         return CountTable(
             count, *split_integers(sums, -scale), sums.__getitem__, scale, **options

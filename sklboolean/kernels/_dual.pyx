@@ -120,6 +120,55 @@ cdef class WeightedRows:
                 for k in range(scores.shape[1]):
                     scores[j, k] = self.score(k)
 
+    def descend(self, int64_t[::1] order, const double[::1] y, const double[::1] box,
+                const double[::1] scale, const double[::1] curve, double[::1] alpha,
+                double intercept, double rate, double limit):
+        """Move the dual variable of one sample after the other to its minimum.
+
+        Parameters
+        ----------
+        order : numbers of samples; then its beginning holds those that are kept
+        y, box, alpha : signs, upper bounds and dual variables of all samples
+        scale : factors of the sums of each sample
+        curve : second derivative of each sample's dual
+        intercept : what is added to all scores; a change c of alpha_i y_i adds rate * c
+        limit : samples at a bound whose derivative keeps them there by more are left out
+
+        Returns
+        -------
+        n_kept : int
+        most : float
+            The largest derivative of a sample that could move.
+        intercept : float
+        """
+        cdef:
+            Py_ssize_t p, j, n_kept = 0, n = self.words.shape[0]
+            double slope, moved, change, most = 0
+        require(self.weights.shape[0] == 1 and y.shape[0] == n and box.shape[0] == n
+                and scale.shape[0] == n and curve.shape[0] == n and alpha.shape[0] == n
+                and order.shape[0] > 0 and sklb_all_below_64(&order[0], order.shape[0], n),
+                "the samples do not fit each other")
+        with nogil:
+            for p in range(order.shape[0]):
+                j = order[p]
+                self.read(j)
+                slope = y[j] * (scale[j] * self.score(0) + intercept) - 1
+                if (alpha[j] <= 0 and slope > 0) or (alpha[j] >= box[j] and slope < 0):
+                    if fabs(slope) <= limit:
+                        order[n_kept] = j
+                        n_kept += 1
+                    continue
+                order[n_kept] = j
+                n_kept += 1
+                most = max(most, fabs(slope))
+                moved = min(max(alpha[j] - slope / (curve[j] + rate), 0.0), box[j])
+                change = (moved - alpha[j]) * y[j]
+                if change != 0:
+                    alpha[j] = moved
+                    self.change(0, scale[j] * change)
+                    intercept += rate * change
+        return n_kept, most, intercept
+
 
 cdef class ScoredSamples:
     """Samples of a training call with their scores, and what decides about each one."""

@@ -195,8 +195,9 @@ def warn_of_many_pairs(name, n_samples):
             f"{name} compares samples in pairs here, so its time grows with nearly the "
             f"square of their number. {n_samples} distinct samples may take "
             "minutes or hours. AveragedPerceptron and ConjunctionLogisticRegression "
-            "take a time in proportion to the samples, and so does KernelPerceptron "
-            f"where conjunctions are few. Or fit {name} to {MANY_SAMPLES} of them."
+            "take a time in proportion to the samples, and so do KernelPerceptron and "
+            "BooleanSVC where samples satisfy few conjunctions: lower max_literals. "
+            f"Or fit {name} to {MANY_SAMPLES} of them."
         )
 
 

@@ -10,6 +10,11 @@ before. Its own kernel matrix is formed and its dual is solved; then the changes
 added to v of all samples (Joachims 1999; Wen et al. 2018). Samples at a bound that
 cannot be chosen are left out for a while (shrinking). At the end their v is brought up
 to date and the gap is checked for all samples.
+
+Where samples satisfy few conjunctions, f is a sum of their weights. Then one a_i after
+the other moves to its minimum and changes these weights (Hsieh et al. 2008): a pass
+over the samples takes a time in proportion to them. The intercept is the multiplier of
+y'a = 0, with a penalty on its square (method of multipliers).
 """
 
 # `solve_dual`, in steps:
@@ -21,7 +26,9 @@ to date and the gap is checked for all samples.
 # 4. When the gap is below tol, the samples left out come back (`take_back`); it is over
 # when the gap of all samples is below tol.
 # Invariant: v[active] = K @ (alpha * y) - y, with 0 <= alpha <= box and y @ alpha = 0.
-# Joachims 1999 (blocks, shrinking); Wen et al. 2018 (half of the last block stays).
+# `WeightDescent.improve` is step 3 with passes over single samples.
+# Joachims 1999 (blocks, shrinking); Wen et al. 2018 (half of the last block stays);
+# Hsieh, Chang, Lin, Keerthi, Sundararajan 2008 (passes).
 
 from copy import copy
 from dataclasses import dataclass
@@ -33,7 +40,8 @@ from scipy import sparse
 from sklboolean._core._popcount import FEW_COLUMNS
 from sklboolean._core.bits import BitColumns, as_words
 from sklboolean._core.parallel import each_slice
-from sklboolean.kernels._count_table import smaller_values
+from sklboolean.kernels._conjunction_weights import ConjunctionWeights
+from sklboolean.kernels._count_table import SMALLEST, smaller_values
 from sklboolean.kernels._evaluators import (
     SampleLayout,
     evaluator_of_bits,
@@ -49,8 +57,19 @@ SHRINK_EVERY = 8
 SHRINK_SHARE = 0.2
 # Up to so many samples are one block.
 SINGLE_BLOCK = 1024
+# So few features are packed, also if samples are sparse.
+MOST_PACKED = 256
 # Samples that one thread looks at before another has started.
 SAMPLES_FOR_THREADS = 2**13
+# Passes over single samples: visits of each sample between two looks at all, samples
+# between two looks for an interrupt, and neighbours that are visited together.
+VISITS, SAMPLES_AT_A_TIME, NEIGHBOURS = 4, 2**16, 32
+# A sample of many copies has so many visits in a pass at most: its dual has a long way.
+MOST_VISITS = 64
+# The penalty on the sum of a_i y_i, as a part of the mean of K(x, x).
+PENALTY = 0.01
+# They end, too, where the duality gap is at most this part of tol times the objective.
+GAP_SHARE = 0.03
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -69,6 +88,8 @@ class Solution:
         Largest violation of the conditions of optimality.
     dual_gap : float
         Objective of the primal less that of the dual.
+    is_solved : bool
+        Whether ``tol`` was reached.
     """
 
     coef: np.ndarray
@@ -76,6 +97,7 @@ class Solution:
     n_iter: int
     gap: float
     dual_gap: float
+    is_solved: bool
 
 
 class BitKernel:
@@ -99,6 +121,7 @@ class BitKernel:
 
     def __init__(self, kernel, n_features, table, n_jobs=None):
         self.n_features, self.n_jobs = n_features, n_jobs
+        table = as_words(table) if n_features <= MOST_PACKED else table
         self.is_sparse = sparse.issparse(table)
         self.layout = SampleLayout(table, n_features, self.is_sparse).rows
         self.rows = self.layout(table)
@@ -128,6 +151,14 @@ class BitKernel:
         other.evaluator = self.evaluator.with_threads(n_jobs)
         return other
 
+    @property
+    def has_few_conjunctions(self):
+        """Whether sums over conjunctions are quicker than pairs of samples."""
+        is_large = len(self.rows) > SINGLE_BLOCK
+        return is_large and ConjunctionWeights.suits(
+            self.evaluator, self.rows, of_integers=False
+        )
+
     def part(self, samples):
         """Make a kernel between some of the samples."""
         other = copy(self)
@@ -136,7 +167,7 @@ class BitKernel:
             other.whole_matrix = self.whole_matrix[np.ix_(samples, samples)]
         return other
 
-    def _scale(self, rows):
+    def scale(self, rows):
         """Compute 1 / sqrt(K(x, x)) of each sample, or None without normalisation."""
         if not getattr(self.kernel, "normalize", False):
             return None
@@ -157,7 +188,7 @@ class BitKernel:
 
     def norms(self):
         """Compute sqrt(K(x, x)) of each sample before normalisation; 1 for 0."""
-        scale = self._scale(self.rows)
+        scale = self.scale(self.rows)
         return np.divide(1.0, scale, out=np.ones(len(scale)), where=scale > 0)
 
     @cached_property
@@ -167,7 +198,7 @@ class BitKernel:
 
     def matrix(self, rows):
         """Evaluate the kernel between samples."""
-        columns, scale = BitColumns.from_rows(rows), self._scale(rows)
+        columns, scale = BitColumns.from_rows(rows), self.scale(rows)
         if scale is not None and self.evaluator.table.count == "common":
             return self.evaluator.matrix(rows, columns, symmetric=True, normalize=True)
         K = self.evaluator.matrix(rows, columns, symmetric=True)
@@ -205,11 +236,11 @@ class BitKernel:
         ``columns`` are the same samples as ``others``, laid out as columns.
         """
         columns = BitColumns.from_rows(others) if columns is None else columns
-        scale = self._scale(rows)
+        scale = self.scale(rows)
         coef = coef if scale is None else coef * scale
         out = np.zeros((len(coef), len(others)))
         self.evaluator.add(rows, coef, columns, out)
-        scale = self._scale(others)
+        scale = self.scale(others)
         return out if scale is None else out * scale
 
     def lay_out(self, table):
@@ -312,10 +343,11 @@ def solve_dual(bits, y, box, tol, max_iter, report=None):
     -------
     solution : Solution
     """
-    descent, n_iter = BlockDescent(bits, y, box), 0
+    way = WeightDescent if bits.has_few_conjunctions else BlockDescent
+    descent, n_iter = way(bits, y, box, tol), 0
     while True:
         gap = descent.measure_gap()
-        if gap < tol or n_iter == max_iter:
+        if descent.is_solved or n_iter == max_iter:
             if not descent.left_out:
                 break
             descent.take_back()
@@ -325,7 +357,7 @@ def solve_dual(bits, y, box, tol, max_iter, report=None):
             continue
         if report is not None and report(gap):
             max_iter = n_iter
-        if not descent.improve(tol):
+        if not descent.improve():
             break
     return descent.solution(n_iter)
 
@@ -335,7 +367,7 @@ class BlockDescent:
 
     Parameters
     ----------
-    bits, y, box
+    bits, y, box, tol
         As for `solve_dual`.
 
     Attributes
@@ -347,8 +379,8 @@ class BlockDescent:
         Samples, and the coefficients of all samples when these were left out.
     """
 
-    def __init__(self, bits, y, box):
-        self.bits, self.y, self.box = bits, y, box
+    def __init__(self, bits, y, box, tol):
+        self.bits, self.y, self.box, self.tol = bits, y, box, tol
         self.alpha, self.v = np.zeros(len(y)), -y
         self.block, self.block_size = np.zeros(0, dtype=np.int64), block_size(len(y))
         # Few samples are one block, whose matrix is formed once.
@@ -382,6 +414,11 @@ class BlockDescent:
         self.gap = self.most - self.least
         return self.gap
 
+    @property
+    def is_solved(self):
+        """Whether the gap that was measured last is below ``tol``."""
+        return self.gap < self.tol
+
     def shrink(self):
         """Leave out samples that cannot be chosen; return whether these were enough."""
         if self.K is not None or len(self.active) <= 2 * self.block_size:
@@ -410,17 +447,17 @@ class BlockDescent:
         self.left_out = []
         self._activate(np.arange(len(coef)))
 
-    def improve(self, tol):
+    def improve(self):
         """Solve one block; return whether that changed a coefficient."""
         if self.K is not None:
-            _, self.v = self._solve_block(self.active, self.K, 0.2 * tol)
+            _, self.v = self._solve_block(self.active, self.K, 0.2 * self.tol)
             return True
         self.block = choose_block(
             self.up, self.down, self.active, self.block, self.block_size,
             self.bits.n_jobs,
         )  # fmt: skip
         rows = self.bits.rows.take(self.block)
-        precision = max(BLOCK_PRECISION * self.gap, 0.5 * tol)
+        precision = max(BLOCK_PRECISION * self.gap, 0.5 * self.tol)
         changes, _ = self._solve_block(self.block, self.bits.matrix(rows), precision)
         changed = np.flatnonzero(changes)
         if not len(changed):
@@ -441,7 +478,13 @@ class BlockDescent:
         return changes, v
 
     def solution(self, n_iter):
-        """Make the `Solution`, with the intercept and the duality gap."""
+        """Make the `Solution`."""
+        intercept, dual_gap = self.duality_gap()
+        coef, gap, is_solved = self.alpha * self.y, float(self.gap), self.is_solved
+        return Solution(coef, intercept, n_iter, gap, dual_gap, is_solved)
+
+    def duality_gap(self):
+        """Compute the intercept and the duality gap."""
         alpha, y, box = self.alpha, self.y, self.box
         coef, scores = alpha * y, self.v + y
         # Between the bounds y_i (f_i + b) = 1 holds; without such samples b is in the
@@ -452,10 +495,103 @@ class BlockDescent:
             middle = -3.0 * y[0]
         intercept = -self.v[free].mean() if free.any() else -middle
         loss = box @ np.maximum(0, 1 - y * (scores + intercept))
-        dual_gap = coef @ scores + loss - alpha.sum()
-        return Solution(
-            coef, float(intercept), n_iter, float(self.gap), float(dual_gap)
-        )
+        return float(intercept), float(coef @ scores + loss - alpha.sum())
+
+
+class WeightDescent(BlockDescent):
+    """The same, solved sample by sample on the weights of their conjunctions.
+
+    Attributes
+    ----------
+    weights : ConjunctionWeights
+        Of all samples with the coefficients a_i y_i.
+    scale, curve : ndarrays of shape (n_samples,), float64
+        1 over the norm of each sample, and its K(x, x).
+    visits : ndarray of shape (n_samples,), int64
+        Visits of each sample in a pass.
+    multiplier, penalty : float
+        What is added to all scores, and the part of it that the sum of a_i y_i makes.
+    limit : float
+        Largest derivative of a sample that could move, in the last pass.
+    """
+
+    def __init__(self, bits, y, box, tol):
+        super().__init__(bits, y, box, tol)
+        scale = bits.scale(bits.rows)
+        self.scale = np.ones(len(y)) if scale is None else scale
+        self.curve = self.scale**2 * bits.evaluator.diagonal(bits.rows)
+        self.rate = PENALTY * self.curve.mean() or 1.0
+        self.weights = ConjunctionWeights(bits.evaluator, 1)
+        self.multiplier, self.penalty, self.limit = 0.0, 0.0, np.inf
+        visits = np.ceil(box / max(box.mean(), SMALLEST))
+        self.visits = np.clip(visits, 1, MOST_VISITS).astype(np.int64)
+        self.rng = np.random.RandomState(0)
+
+    @property
+    def is_solved(self):
+        """Whether one of the gaps is small enough."""
+        if self.gap < self.tol:
+            return True
+        _, dual_gap = self.duality_gap()
+        dual = self.alpha.sum() - (self.alpha * self.y) @ (self.v + self.y) / 2
+        return dual_gap <= GAP_SHARE * self.tol * dual
+
+    def shrink(self):
+        """Leave out none: each pass does."""
+        return False
+
+    def improve(self):
+        """Pass over the samples that may move; return whether that changed one."""
+        before, slope = self.alpha.copy(), self.y * (self.v + self.multiplier)
+        stuck = (self.alpha <= 0) & (slope > self.limit)
+        stuck |= (self.alpha >= self.box) & (slope < -self.limit)
+        moving, n_left = self.active[~stuck], VISITS * len(stuck)
+        while n_left > 0 and len(moving):
+            n_left -= len(moving)
+            moving = self._pass(moving)
+            if self.limit < 0.4 * self.tol:
+                break
+        self._balance()
+        self.v = self.weights.scores(self.rows, self.bits.n_jobs)[0] * self.scale
+        self.v -= self.y
+        return (self.alpha != before).any()
+
+    def _pass(self, samples):
+        """Visit samples in a new order; return those to be visited again."""
+        more = np.repeat(samples, self.visits[samples] - 1)
+        order = np.append(samples, self.rng.permutation(more))
+        cut = len(order) - len(order) % NEIGHBOURS
+        blocks = self.rng.permutation(order[:cut].reshape(-1, NEIGHBOURS))
+        order = np.append(blocks.ravel(), order[cut:])
+        rows, limit, kept = self.weights.of(self.rows), self.limit, []
+        self.limit, intercept = 0.0, self.multiplier + self.penalty
+        for first in range(0, len(order), SAMPLES_AT_A_TIME):
+            part = order[first : first + SAMPLES_AT_A_TIME]
+            n_kept, most, intercept = rows.descend(
+                part, self.y, self.box, self.scale, self.curve, self.alpha, intercept,
+                self.rate, limit,
+            )  # fmt: skip
+            kept.append(part[:n_kept])
+            self.limit = max(self.limit, most)
+        self.penalty, self.multiplier = intercept - self.multiplier, intercept
+        again = np.zeros(len(self.y), dtype=bool)
+        again[np.concatenate(kept)] = True
+        return np.flatnonzero(again)
+
+    def _balance(self):
+        """Make the sum of a_i y_i 0 by samples between the bounds, if there are any."""
+        excess, self.penalty = self.y @ self.alpha, 0.0
+        side = np.flatnonzero((self.y * excess > 0) & (self.alpha > 0))
+        if not len(side):
+            return
+        side = side[np.argsort(self.alpha[side] >= self.box[side], kind="stable")]
+        sums = np.cumsum(self.alpha[side])
+        changed = side[: 1 + np.searchsorted(sums, abs(excess))]
+        left = np.zeros(len(changed))
+        left[-1] = max(0.0, sums[len(changed) - 1] - abs(excess))
+        changes = (left - self.alpha[changed]) * self.y[changed]
+        self.alpha[changed] = left
+        self.weights.add(self.rows.take(changed), [changes * self.scale[changed]])
 
 
 def block_size(n_samples):

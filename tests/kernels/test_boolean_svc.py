@@ -23,6 +23,7 @@ from sklboolean.kernels import (
     RBFKernel,
     TanimotoKernel,
     _boolean_svc,
+    _conjunction_weights,
     _soft_margin,
 )
 from sklboolean.rules import conjunction_weight, extract_dnf, top_conjunctions
@@ -57,6 +58,22 @@ def small_blocks(monkeypatch, size=32, every=3, share=0.05):
     monkeypatch.setattr(_soft_margin, "block_size", lambda n: min(n, size))
     monkeypatch.setattr(_soft_margin, "SHRINK_EVERY", every)
     monkeypatch.setattr(_soft_margin, "SHRINK_SHARE", share)
+
+
+def sum_conjunctions(monkeypatch):
+    """Solve all problems of short conjunctions on their weights, in two slices."""
+    monkeypatch.setattr(_soft_margin, "SINGLE_BLOCK", 100)
+    monkeypatch.setattr(_soft_margin, "SAMPLES_AT_A_TIME", 100)
+    monkeypatch.setattr(_conjunction_weights, "ADDITIONS", 100)
+    solved = []
+    improve = _soft_margin.WeightDescent.improve
+
+    def noted(descent):
+        solved.append(len(descent.y))
+        return improve(descent)
+
+    monkeypatch.setattr(_soft_margin.WeightDescent, "improve", noted)
+    return solved
 
 
 def merged(X, y, weights):
@@ -101,6 +118,68 @@ def test_the_solution_is_optimal(name, weighted, blocks, monkeypatch):
     )
     assert model.dual_gap_[0] == pytest.approx(primal - dual, abs=1e-9 * primal)
     assert 0 <= primal - dual <= 1e-2 * primal
+
+
+SHORT = {
+    "normalized": NORMALIZED,
+    "with a decay": ConjunctionKernel(min_literals=1, max_literals=2, decay=0.3),
+    "conjunctions": counting_kernel(max_literals=3, monotone=True),
+    "linear": LinearKernel(),
+    "literals": ConjunctionKernel(max_literals=1, monotone=False),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", SHORT)
+def test_weights_of_conjunctions_solve_the_same_dual(name, weighted, monkeypatch):
+    X, y = problem()
+    X[:40], y[:40] = X[40:80], 1 - y[40:80]  # equal samples of both labels
+    weights = np.random.default_rng(1).exponential(2.0, len(y)) if weighted else None
+    model = BooleanSVC(SHORT[name])
+    slope = model.fit(X, y, sample_weight=weights).calibration_slope_
+    scores = model.decision_function(X)
+    solved = sum_conjunctions(monkeypatch)
+    model.fit(X, y, sample_weight=weights)
+    assert len(set(solved)) > 1  # also for the calibration
+    K, signs, box, coef = dual_problem(model, X, y, weights)
+    alpha = coef * signs
+    assert (alpha >= 0).all()
+    assert (alpha <= box * (1 + 1e-12)).all()
+    assert abs(coef.sum()) <= 1e-9 * np.abs(coef).sum()
+    primal, dual = oracles.soft_margin_objectives(
+        K, signs, box, coef, model.intercept_[0]
+    )
+    assert model.dual_gap_[0] == pytest.approx(primal - dual, abs=1e-9 * primal)
+    gap = oracles.soft_margin_gap(K, signs, box, alpha)
+    assert gap <= model.tol * (1 + 1e-6) or primal - dual <= 0.03 * model.tol * dual
+    assert model.decision_function(X) == pytest.approx(scores, abs=0.05)
+    assert model.calibration_slope_ == pytest.approx(slope, rel=0.02)
+
+
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+def test_weights_of_conjunctions_do_not_depend_on_the_machine(multi_class, monkeypatch):
+    solved = sum_conjunctions(monkeypatch)
+    X, y = problem(400, 20, n_classes=3)
+    weights = np.random.default_rng(4).integers(0, 4, len(y))
+    model = BooleanSVC(multi_class=multi_class, C=1.0).fit(X, y, sample_weight=weights)
+    scores = model.decision_function(X)
+    assert solved
+    order = np.random.default_rng(5).permutation(weights.sum())
+    repeated = np.repeat(np.arange(len(y)), weights)[order]
+    again = BooleanSVC(multi_class=multi_class, C=1.0).fit(X[repeated], y[repeated])
+    # The support samples are added in another order.
+    assert again.decision_function(X) == pytest.approx(scores, abs=1e-12)
+    before = cpu_path()
+    try:
+        for path in available_cpu_paths():
+            use_cpu_path(path)
+            for samples in (X, sparse.csr_array(X)):
+                other = BooleanSVC(multi_class=multi_class, C=1.0, n_jobs=2)
+                other.fit(samples, y, sample_weight=weights)
+                assert np.array_equal(other.dual_coef_, model.dual_coef_)
+                assert np.array_equal(other.intercept_, model.intercept_)
+    finally:
+        use_cpu_path(before)
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 30.0])

@@ -259,6 +259,16 @@ def test_what_is_no_integer_cubic_has_none(parameters):
     assert conjunction_table("same", 50, **parameters).cubic is None
 
 
+@pytest.mark.parametrize("decay", [1.0, 0.3, 0.125])
+@pytest.mark.parametrize("max_literals", [0, 1, 2, 3])
+@pytest.mark.parametrize("constant", [0, 2])
+def test_weights_of_short_conjunctions_make_the_table(decay, max_literals, constant):
+    table = conjunction_table("common", 9, 0, max_literals, decay).plus(constant)
+    for s in range(10):
+        value = sum(weight * comb(s, k) for k, weight in enumerate(table.newton))
+        assert Fraction(value, 1 << table.scale) == value_at(table, s)
+
+
 @settings(deadline=None)
 @given(st.integers(0, 25), conjunction_parameters(25))
 def test_length_weights_are_the_weights_by_length(max_count, parameters):
