@@ -8,6 +8,7 @@ from sklboolean._core.parameters import check_integer
 from sklboolean.inspection._figure import Display, draw_bars
 from sklboolean.inspection._formulas import check_names
 from sklboolean.rules import top_conjunctions
+from sklboolean.rules._dual_representation import of_class
 
 
 def top_features(model, n_features=10, *, feature_names=None, target=None) -> list:
@@ -66,7 +67,8 @@ def top_features(model, n_features=10, *, feature_names=None, target=None) -> li
     if not hasattr(last, "dual_coef_") and hasattr(last, "feature_importances_"):
         weights = np.asarray(last.feature_importances_)
     elif isinstance(getattr(last, "coef_", None), np.ndarray):
-        weights = _coefficients(np.atleast_2d(last.coef_), last, target)
+        coef = np.atleast_2d(last.coef_)
+        weights, _ = of_class(last, target, coef, np.zeros(len(coef)))
     else:
         # A kernel model: the weights of its conjunctions of one feature.
         rules = top_conjunctions(last, n_features, max_literals=1, target=target)
@@ -77,22 +79,6 @@ def top_features(model, n_features=10, *, feature_names=None, target=None) -> li
     names = check_names(names, len(weights))
     order = np.argsort(-np.abs(weights), kind="stable")[:n_features]
     return [(names[j], float(weights[j])) for j in order if weights[j]]
-
-
-def _coefficients(coef, last, target):
-    """Choose the weights of a class."""
-    classes = getattr(last, "classes_", None)
-    if classes is None or (target is None and len(coef) == 1):
-        return coef[0]
-    labels = list(classes)
-    if target is None or target not in labels:
-        raise ValueError(
-            f"target={target!r} must be one of the classes {classes.tolist()}, because "
-            "the model has weights for each of them."
-        )
-    if len(coef) == 1:  # of the second class
-        return coef[0] if labels.index(target) else -coef[0]
-    return coef[labels.index(target)]
 
 
 class TopFeaturesDisplay(Display):

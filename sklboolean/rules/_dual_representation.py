@@ -173,13 +173,15 @@ def _class_index(model, target):
     return (1 if target is None else int(where[0])), len(classes)
 
 
-def _of_class(model, target, coefficients, intercepts):
+def of_class(model, target, coefficients, intercepts):
     """Choose the coefficients of one class among one-against-the-rest scores."""
     index, n_classes = _class_index(model, target)
     if n_classes == 2 and len(coefficients) == 1:
         # One score, for the second class; that of the first class is its negative.
         sign = 1.0 if index else -1.0
         return sign * coefficients[0], sign * float(intercepts[0])
+    if not hasattr(model, "classes_"):
+        raise ValueError("The model has several outputs. Fit one model for each.")
     return coefficients[index], float(intercepts[index])
 
 
@@ -198,7 +200,7 @@ def _from_perceptron(model, target):
     weights = _weights_of_object(model.kernel_, n)
     samples = model.support_words_
     samples = model.support_rows_ if samples is None else samples
-    coefficients, intercept = _of_class(
+    coefficients, intercept = of_class(
         model, target, model.dual_coef_, model.intercept_
     )
     return DualRepresentation(samples, n, coefficients, weights, intercept)
@@ -212,7 +214,7 @@ def _from_boolean_svc(model, target):
     if pairs is not None:  # add up the scores of a class against each other class
         signs = _signs_of_pairs(pairs, np.arange(len(model.classes_))[:, None])
         dual, intercepts = signs @ dual, signs @ intercepts
-    coefficients, intercept = _of_class(model, target, dual, intercepts)
+    coefficients, intercept = of_class(model, target, dual, intercepts)
     kernel, coefficients = _without_norms(kernel, n, samples, coefficients)
     weights = _weights_of_object(kernel, n)
     return DualRepresentation(samples, n, coefficients, weights, intercept)
@@ -235,9 +237,7 @@ def _from_linear(model, target):
     coefficients = np.atleast_2d(_dense(model.coef_)).astype(np.float64)
     n = coefficients.shape[1]
     intercepts = np.broadcast_to(model.intercept_, len(coefficients))
-    if len(coefficients) > 1 and not hasattr(model, "classes_"):
-        raise ValueError("The model has several outputs. Fit one model for each.")
-    coefficients, intercept = _of_class(model, target, coefficients, intercepts)
+    coefficients, intercept = of_class(model, target, coefficients, intercepts)
     weights = LinearKernel().length_weights(max(n, 1))
     identity = sparse.csr_array(sparse.eye_array(n, dtype=bool, format="csr"))
     return DualRepresentation(

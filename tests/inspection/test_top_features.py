@@ -61,9 +61,15 @@ def test_weights_of_a_class():
     opposite = [(name, -weight) for name, weight in top_features(binary)]
     assert top_features(binary, target=0) == opposite
     assert top_features(binary, target=1) == top_features(binary)
-    for target in (None, "maybe"):
-        with pytest.raises(ValueError, match="must be one of the classes"):
+    for target, message in ((None, "give target"), ("maybe", "must be one of")):
+        with pytest.raises(ValueError, match=message):
             top_features(model, target=target)
+
+
+def test_weights_of_several_outputs_are_an_error():
+    model = Ridge().fit(X, np.column_stack([Y, 1 - Y]))
+    with pytest.raises(ValueError, match="several outputs"):
+        top_features(model)
 
 
 def test_kernel_models_have_the_weights_of_single_features():
