@@ -7,7 +7,6 @@ from sklearn.base import ClassifierMixin
 from sklboolean._core.base import LogOddsMixin, TableScoreMixin, restore_on_error
 from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.deprecation import old_parameters
-from sklboolean._core.formulas import python_value
 from sklboolean._core.labels import encode_classes, target_rows
 from sklboolean._core.memory import MemoryCost
 from sklboolean._core.progress import Progress, with_callbacks
@@ -267,11 +266,6 @@ class ConjunctionLogisticRegression(
             signs = 2 * targets[:, 0] - 1
             return np.logaddexp(0, -signs * scores[:, 0])
         return -(log_softmax(scores, axis=1) * targets).sum(axis=1)
-
-    def _labels(self):
-        if len(self._state.coefficients) == 1:
-            return [None]
-        return [python_value(label) for label in self.classes_]
 
 
 def _loss(n_classes):

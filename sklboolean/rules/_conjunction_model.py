@@ -16,8 +16,6 @@ from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.conjunction_table import ones_of
 from sklboolean._core.deprecation import NEXT, Gone, old_attribute, renamed
 from sklboolean._core.directions import directions_of
-from sklboolean._core.formula import Columns, WeightedSum, class_labels
-from sklboolean._core.formulas import html_table
 from sklboolean._core.held_out import disjoint_test_sets
 from sklboolean._core.memory import bytes_left
 from sklboolean._core.parallel import in_threads
@@ -29,10 +27,10 @@ from sklboolean.rules._column_generation import (
     ConjunctionSpace,
     ConjunctionSum,
 )
-from sklboolean.rules._edits import EditedMixin, listed
-from sklboolean.rules._exports import RulesMixin
+from sklboolean.rules._edits import listed
 from sklboolean.rules._held_out_path import PATH_TOL, fit_path
-from sklboolean.rules._rules import Rule, bound_text, names_of, numbers_of
+from sklboolean.rules._rules import bound_text
+from sklboolean.rules._weighted_rules import WeightedRulesMixin
 
 # Below this number of samples a quarter of them chooses C badly: folds do.
 FEWEST_FOR_ONE_SPLIT = 1000
@@ -73,21 +71,15 @@ OLD_PARAMETERS = {
 }
 
 
-class ConjunctionModel(
-    CallbackSupportMixin, EditedMixin, RulesMixin, VersionedEstimator
-):
+class ConjunctionModel(CallbackSupportMixin, WeightedRulesMixin, VersionedEstimator):
     """Fitting over all conjunctions, choosing C, and reading the result.
 
-    A subclass defines ``_held_out_loss(scores, targets)``, the losses of samples,
-    ``_labels()``, the class of each output or None, and
+    A subclass defines ``_held_out_loss(scores, targets)``, the losses of samples, and
     ``_training_samples(X, y, sample_weight, reset)``, which checks data and returns
     `TrainingSamples` and the arguments of ``_set_units`` or None.
     """
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    _header = ("label", "conjunction", "weight", "coverage")
 
     @property
     def _memory(self):
@@ -392,30 +384,10 @@ class ConjunctionModel(
             "are feature_importances_."
         )
 
-    def _scores(self, X):
-        """Compute the sums of each sample, of shape (n_samples, n_outputs)."""
-        check_is_fitted(self)
-        return self._state.scores(validate_boolean(self, X, reset=False))
-
     @property
     def rules_(self):
         """The conjunctions as a list of `Rule`, largest absolute weight first."""
-        check_is_fitted(self)
-        names = self._names()
-        rules = [
-            Rule(
-                literals, float(w), float(w), int(n), label=label,
-                names=names_of(literals, names),
-            )
-            for label, weights in zip(
-                self._labels(), self._state.coefficients, strict=True
-            )
-            for literals, w, n in zip(
-                self.conjunctions_, weights, self.coverages_, strict=True
-            )
-            if w
-        ]  # fmt: skip
-        return sorted(rules, key=lambda rule: -abs(rule.weight))
+        return sorted(self._weighted_rules(), key=lambda rule: -abs(rule.weight))
 
     def satisfied_rules(self, X) -> list:
         """List the rules of ``rules_`` that each sample satisfies, with their weights.
@@ -445,18 +417,6 @@ class ConjunctionModel(
 
     explain = old_attribute("explain", "satisfied_rules")
 
-    def _formula(self):
-        is_label = is_classifier(self)
-        return WeightedSum(
-            Columns.of(self, self.binarize),
-            self._state.conjunctions,
-            self._state.coefficients,
-            self._state.intercepts,
-            class_labels(self) if is_label else None,
-            has_probabilities=is_label,
-            proof=self._proof(),
-        )
-
     def _proof(self):
         least = bound_text(self.objective_ - self.optimality_gap_)
         summands = f"allowed conjunctions of up to {self.max_literals} literals"
@@ -467,22 +427,10 @@ class ConjunctionModel(
             f"{summands} has one below {least}.",
         )
 
-    def _rules_html(self):
-        rows = [
-            [
-                "" if rule.label is None else str(rule.label),
-                rule.to_text(self._names()),
-                *numbers_of(rule, "weight", "coverage"),
-            ]
-            for rule in self.rules_
-        ]
-        caption = "; ".join(
+    def _caption(self):
+        return "; ".join(
             f"{title} = {intercept:+.4g} + the weights of all conjunctions that hold"
             for title, intercept in zip(
                 self._formula().output_names(), self._state.intercepts, strict=True
             )
         )
-        # Regressors, and two classes, have one sum, whose conjunctions have no label.
-        first = 0 if any(row[0] for row in rows) else 1
-        header = ["label", "conjunction", "weight", "coverage"][first:]
-        return html_table(caption, header, [row[first:] for row in rows])

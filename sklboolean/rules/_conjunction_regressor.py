@@ -274,6 +274,3 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         predictions : ndarray of shape (n_samples,), dtype float64
         """
         return self._scores(X)[:, 0]
-
-    def _labels(self):
-        return [None]

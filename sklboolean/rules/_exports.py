@@ -28,6 +28,11 @@ class RulesMixin(PackedPartitionsMixin, ExportMixin):
     ``BaseEstimator``, whose diagram it shows above the rules in a notebook.
     """
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _names(self):
         """List the column names of X, if it had any."""
         names = getattr(self, "feature_names_in_", None)

@@ -26,11 +26,6 @@ class FirstRuleMixin(RulesMixin, TableScoreMixin, ClassifierMixin):
 
     grades_ = probabilities_ = None  # 0.1.0 had none
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def _labelled_rules(self, rules, decisions):
         """Make the `Rule` objects of (literals, class number) pairs."""
         labelled = []

@@ -17,8 +17,7 @@ from sklboolean._core.bits import as_words, targets_of, unpack_words
 from sklboolean._core.conjunction_search import encode_groups
 from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.directions import check_signs, directions_of, signs_of_weights
-from sklboolean._core.formula import Columns, WeightedSum, class_labels
-from sklboolean._core.formulas import conjunction_text, html_table
+from sklboolean._core.formulas import conjunction_text
 from sklboolean._core.labels import encode_classes, target_rows
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.validation import validate_boolean
@@ -29,19 +28,17 @@ from sklboolean.rules._column_generation import (
     ConjunctionSpace,
     ConjunctionSum,
 )
-from sklboolean.rules._edits import EditedMixin
-from sklboolean.rules._exports import RulesMixin
-from sklboolean.rules._rules import Rule, bound_text, names_of, numbers_of
+from sklboolean.rules._rules import bound_text
 from sklboolean.rules._scorecard_points import choose_joint_points, choose_points
 from sklboolean.rules._scorecard_search import ConditionSearch, least_loss
+from sklboolean.rules._weighted_rules import WeightedRulesMixin
 
 MOST_CONDITIONS = 62  # their patterns are numbered by 64-bit integers
 
 
 @old_parameters(feature_groups=Gone(None, "Name the columns as BooleanEncoder does."))
 class ScorecardClassifier(
-    EditedMixin,
-    RulesMixin,
+    WeightedRulesMixin,
     DecisionClassifierMixin,
     TableScoreMixin,
     ClassifierMixin,
@@ -162,6 +159,8 @@ class ScorecardClassifier(
     [-5, -5, -4]
     """
 
+    _header = ("class", "condition", "points", "coverage")
+
     def __init__(
         self, max_conditions=10, *, max_points=5, max_literals=1, monotonic_cst=None,
         class_weight=None, binarize=0.0,
@@ -172,11 +171,6 @@ class ScorecardClassifier(
         self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
         self.binarize = binarize
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def fit(self, X, y=None, sample_weight=None) -> "ScorecardClassifier":
         """Choose conditions and points.
@@ -330,9 +324,7 @@ class ScorecardClassifier(
         for k, card in enumerate(cards):
             places = [conditions.index(condition) for condition in card.conditions]
             weights[k, places] = card.weights[1:]
-        covers = np.zeros((len(codes), len(conditions)), dtype=bool)
-        for k, condition in enumerate(conditions):
-            covers[:, k] = search.cover(condition)
+        covers = search.covers(conditions)
         points, scale, intercepts = choose_joint_points(
             covers, weights, np.array([card.weights[0] for card in cards]), targets.T,
             search.sample_weight, self.max_points,
@@ -406,8 +398,7 @@ class ScorecardClassifier(
             Points and ``intercept_``. Times ``calibration_slope_`` they are the
             log-odds of the second of two classes, or their softmax the probabilities.
         """
-        check_is_fitted(self)
-        scores = self._state.scores(validate_boolean(self, X, reset=False))
+        scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def _check_two_classes(self, method):
@@ -502,53 +493,23 @@ class ScorecardClassifier(
     @property
     def rules_(self):
         """The conditions as a list of `Rule`, whose weights are points."""
-        check_is_fitted(self)
-        names = self._names()
-        table = np.atleast_2d(self.points_)
-        labels = [None] if len(table) == 1 else self.classes_.tolist()
-        return [
-            Rule(
-                condition, float(points), float(points), int(n), label=label,
-                names=names_of(condition, names),
-            )
-            for label, of_class in zip(labels, table, strict=True)
-            for condition, points, n in zip(
-                self.conditions_, of_class, self.coverages_, strict=True
-            )
-            if points
-        ]  # fmt: skip
+        return self._weighted_rules()
 
     def _formula(self):
-        return WeightedSum(
-            Columns.of(self, self.binarize),
-            self._state.conjunctions,
-            self._state.coefficients,
-            self._state.intercepts,
-            class_labels(self),
-            slope=self.calibration_slope_,
-            has_points=True,
-            proof=(
-                f"The mean log-loss in training is {self.loss_:.6g}. It is proved that "
-                "no card of such conditions whose absolute weights add up to no more "
-                f"has one below {bound_text(self.loss_ - self.gap_)}.",
-            ),
+        return super()._formula(slope=self.calibration_slope_, has_points=True)
+
+    def _proof(self):
+        return (
+            f"The mean log-loss in training is {self.loss_:.6g}. It is proved that no "
+            "card of such conditions whose absolute weights add up to no more has one "
+            f"below {bound_text(self.loss_ - self.gap_)}.",
         )
 
-    def _rules_html(self):
-        names = self._names()
-        rows = [
-            [rule.to_text(names), *numbers_of(rule, "weight", "coverage")]
-            for rule in self.rules_
-        ]
+    def _caption(self):
         if len(self.classes_) > 2:
-            caption = "Points for the classes; the largest sum is predicted"
-            labels = [str(rule.label) for rule in self.rules_]
-            rows = [[label, *row] for label, row in zip(labels, rows, strict=True)]
-            header = ["class", "condition", "points", "coverage"]
-            return html_table(caption, header, rows)
-        caption = (
+            return "Points for the classes; the largest sum is predicted"
+        return (
             f"Points for {self.classes_[1]}; its log-odds are "
             f"{self.calibration_slope_:.4g} times the sum of {self.intercept_:+.4g} "
             "and the points of all conditions that hold"
         )
-        return html_table(caption, ["condition", "points", "coverage"], rows)

@@ -107,11 +107,16 @@ class ConditionSearch:
             self._covers[condition] = np.logical_and.reduce(values)
         return self._covers[condition]
 
-    def counts(self, conditions):
-        """Count the samples by the conditions that they satisfy."""
+    def covers(self, conditions):
+        """Mark the conditions that each sample satisfies, a column for each."""
         covers = np.zeros((len(self.targets), len(conditions)), dtype=bool)
         for k, condition in enumerate(conditions):
             covers[:, k] = self.cover(condition)
+        return covers
+
+    def counts(self, conditions):
+        """Count the samples by the conditions that they satisfy."""
+        covers = self.covers(conditions)
         return PatternCounts.of(covers, self.targets, self.sample_weight)
 
     def fitted(self, conditions, start=None):
