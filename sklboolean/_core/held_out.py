@@ -3,6 +3,7 @@
 from math import ceil
 
 import numpy as np
+from sklearn.model_selection import check_cv
 
 
 def stratified_folds(strata, n_folds, rng):
@@ -77,6 +78,32 @@ def disjoint_test_sets(strata, cv, random_state):
     tests = [np.flatnonzero(fold == k) for k in range(cv or 4)]
     tests = [test for test in tests if len(test)]
     return tests if cv else tests[:1]
+
+
+def checked_splits(cv, strata, weights):
+    """Split samples by a splitter; each part to fit must have weight in each stratum.
+
+    Parameters
+    ----------
+    cv : cross-validation splitter, or iterable of pairs of index arrays
+    strata : ndarray of shape (n_samples,), int
+    weights : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    splits : list of pairs of ndarrays of sample numbers
+    """
+    samples, n_strata = np.arange(len(strata))[:, None], len({*strata})
+    splits = list(check_cv(cv).split(samples, strata))
+    for k, (train, test) in enumerate(splits):
+        is_whole = len({*strata[train][weights[train] > 0]}) == n_strata
+        if not (is_whole and weights[test].any()):
+            raise ValueError(
+                f"cv: split {k} has a class without samples to fit, or no samples to "
+                "test, counting those of weight above 0. Use fewer or stratified "
+                "splits."
+            )
+    return splits
 
 
 def hold_out(n_samples, fraction, rng, parameters):

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from sklboolean._core.feature_names import FeatureNames, split_pipeline
-from sklboolean._core.formula import FirstRule, WeightedSum
+from sklboolean._core.formula import FirstRule
 from sklboolean._core.formulas import conjunction_text, python_value
 from sklboolean._core.parameters import check_integer
 from sklboolean.inspection._formulas import (
@@ -24,7 +24,7 @@ from sklboolean.inspection._legal_states import (
     legal_states,
     possible_bits,
 )
-from sklboolean.inspection._products import expanded, outcomes_of
+from sklboolean.inspection._products import weighted_products
 from sklboolean.inspection._user_columns import UserColumns
 from sklboolean.preprocessing._derived_columns import refuse_by_type
 from sklboolean.preprocessing._encoded_columns import level_names, level_text
@@ -280,17 +280,10 @@ def _weighted_products(columns):
     Returns
     -------
     outputs : list of str
-    weights : dict from tuple of (feature, value) pairs to ndarray of shape (n_outputs,)
-        The empty product has the constant. None if there are too many.
+    weights : dict from tuples of (feature, value) to ndarrays of shape (n_outputs,)
+        None: the rules overlap too much.
     """
-    formula = columns.formula
-    if isinstance(formula, WeightedSum):
-        all_weights, intercepts = formula.scaled()
-        weights = {(): intercepts}
-        for term, values in zip(formula.terms, all_weights.T, strict=True):
-            weights[term] = weights.get(term, 0.0) + values
-        return formula.output_names(), weights
-    possible = possible_bits(columns)
+    possible, formula = possible_bits(columns), columns.formula
 
     def joined(term, other=()):
         """Join two conditions; None if no value of a column satisfies both."""
@@ -301,9 +294,8 @@ def _weighted_products(columns):
                 return None
         return literals
 
-    outputs, outcomes = outcomes_of(formula)
-    conditions = list(map(joined, formula.terms))
-    return outputs, expanded(conditions, outcomes, joined, MOST_PRODUCTS)
+    product = joined if isinstance(formula, FirstRule) else tuple
+    return weighted_products(formula, product, joined, MOST_PRODUCTS)
 
 
 def _add_changes(described, owners, columns, costs, immutable, directions):

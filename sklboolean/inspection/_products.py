@@ -8,7 +8,7 @@ from sklboolean.inspection._pattern_games import distinct_rows
 # A mask is a Python integer: bit p is set if pattern p of a column passes a test. The
 # product of two tests of one column is the "and" of their masks, so that conditions of
 # different terms on one column are merged, and tests that all or no pattern passes are
-# recognised. `expanded` serves these products and those of `_model_page`.
+# recognised. `weighted_products` serves these products and those of `_model_page`.
 
 MOST_PRODUCTS = 20_000
 MOST_KEPT = 256  # results of tests
@@ -46,32 +46,15 @@ class Products:
             self._codes[column], self._patterns[column] = distinct_rows(
                 bits[:, features]
             )
-        is_list = isinstance(columns.formula, FirstRule)
-        read = self._read_rules if is_list else self._read_sum
-        self.outputs, self.weights = read(columns.formula)
-
-    def _read_sum(self, formula):
-        """Merge the terms of a weighted sum."""
-        all_weights, intercepts = formula.scaled()
-        weights = {(): intercepts}
-        for term, weight in zip(formula.terms, all_weights.T, strict=True):
-            # Terms that no sample can satisfy are dropped.
-            if (product := self._product(term)) is not None:
-                weights[product] = weights.get(product, 0.0) + weight
-        return formula.output_names(), weights
-
-    def _read_rules(self, formula):
-        """Expand a list of rules into a sum."""
-        outputs, outcomes = outcomes_of(formula)
-        conditions = list(map(self._product, formula.terms))
-        weights = expanded(conditions, outcomes, self._both, MOST_PRODUCTS)
-        if weights is None:
+        self.outputs, self.weights = weighted_products(
+            columns.formula, self._product, self._both, MOST_PRODUCTS
+        )
+        if self.weights is None:
             raise ValueError(
-                f"The {len(formula.terms)} rules overlap so much that their exact "
-                f"values need more than {MOST_PRODUCTS} products. Fit a model with "
-                "fewer rules or fewer literals."
+                f"The {len(terms)} rules overlap so much that their exact values need "
+                f"more than {MOST_PRODUCTS} products. Fit a model with fewer rules or "
+                "fewer literals."
             )
-        return outputs, weights
 
     def _product(self, term):
         """Write a term as a product; None if no pattern of a column allows it."""
@@ -117,6 +100,35 @@ class Products:
             )
             self._tests[column, mask] = (allowed == 0)[self._codes[column]]
         return self._tests[column, mask]
+
+
+def weighted_products(formula, product, both, most):
+    """Map products to their weights, which add up to a sum or to a list of rules.
+
+    Parameters
+    ----------
+    formula : WeightedSum or FirstRule
+    product : callable
+        Writes a term as a product; None if no sample can satisfy it.
+    both, most
+        As for `expanded`.
+
+    Returns
+    -------
+    outputs : list of str
+    weights : dict from products to ndarrays of shape (n_outputs,), or None
+        As of `expanded`; the product () is the constant.
+    """
+    products = list(map(product, formula.terms))
+    if isinstance(formula, FirstRule):
+        outputs, outcomes = outcomes_of(formula)
+        return outputs, expanded(products, outcomes, both, most)
+    all_weights, intercepts = formula.scaled()
+    weights = {(): intercepts}
+    for factors, weight in zip(products, all_weights.T, strict=True):
+        if factors is not None:
+            weights[factors] = weights.get(factors, 0.0) + weight
+    return formula.output_names(), weights
 
 
 def expanded(conditions, outcomes, both, most):

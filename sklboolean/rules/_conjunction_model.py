@@ -8,7 +8,6 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,7 +15,7 @@ from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.conjunction_table import ones_of
 from sklboolean._core.deprecation import NEXT, Gone, old_attribute, renamed
 from sklboolean._core.directions import directions_of
-from sklboolean._core.held_out import disjoint_test_sets
+from sklboolean._core.held_out import checked_splits, disjoint_test_sets
 from sklboolean._core.memory import bytes_left
 from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import check_choice, check_integer, check_real
@@ -295,18 +294,7 @@ class ConjunctionModel(CallbackSupportMixin, WeightedRulesMixin, VersionedEstima
                 n_folds = N_FOLDS
             tests = disjoint_test_sets(strata, n_folds, rng)
             return [(np.setdiff1d(everything, test), test) for test in tests]
-        pairs = list(check_cv(self.cv).split(everything[:, None], strata))
-        classes = set(strata)
-        for k, (train, test) in enumerate(pairs):
-            if set(strata[train][weights[train] > 0]) != classes or not (
-                weights[test].any()
-            ):
-                raise ValueError(
-                    f"cv: split {k} has a class without samples to fit, or no samples "
-                    "to test, counting those of weight above 0. Use fewer or "
-                    "stratified splits."
-                )
-        return pairs
+        return checked_splits(self.cv, strata, weights)
 
     def _warn_of_a_cut(self, losses, Cs, best):
         """Warn that the limit of work ended the path of C, and what may be missed."""

@@ -122,7 +122,7 @@ def extract_dnf(
     params = GainParams.check(
         max_rules=max_rules, max_literals=max_literals, monotone=monotone,
         penalty=penalty, literal_cost=literal_cost, width=width,
-        feature_groups=feature_groups, time_limit=time_limit, n_jobs=n_jobs,
+        time_limit=time_limit, n_jobs=n_jobs,
     )  # fmt: skip
     check_real(min_fidelity, "min_fidelity", 0)
     model, X, names = last_step(model, X)

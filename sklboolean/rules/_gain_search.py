@@ -68,41 +68,30 @@ class GainParams:
     penalties: tuple
     literal_costs: tuple
     width: int | None
-    feature_groups: object
     deadline: float | None
     n_jobs: int | None
+    feature_groups: object = None
     directions: object = None
 
     @classmethod
     def check(
-        cls, *, max_rules, max_literals, monotone, penalty, literal_cost, width,
-        feature_groups, time_limit, n_jobs,
+        cls, *, max_literals, monotone, literal_cost, max_rules=1, penalty=1.0,
+        width=None, time_limit=None, n_jobs=None,
     ):  # fmt: skip
-        """Check all parameters but the shape of ``feature_groups``."""
+        """Check the parameters of an estimator; its samples add the last two fields."""
         check_choice(monotone, "monotone", (False, True))
         if time_limit is not None:
             time_limit = float(check_real(time_limit, "time_limit", 0, strict=True))
-        penalties = tuple(
-            float(check_real(value, "penalty", 0, strict=True))
-            for value in np.ravel(penalty)
+        return cls(
+            check_integer(max_rules, "max_rules", 1),
+            check_integer(max_literals, "max_literals", 1),
+            bool(monotone),
+            _checked_numbers(penalty, "penalty", strict=True),
+            _checked_numbers(literal_cost, "literal_cost"),
+            None if width is None else check_integer(width, "width", 1, 2**62),
+            None if time_limit is None else monotonic() + time_limit,
+            n_jobs,
         )
-        literal_costs = tuple(
-            float(check_real(value, "literal_cost", 0))
-            for value in np.ravel(literal_cost)
-        )
-        for name, values in (
-            ("penalty", penalties),
-            ("literal_cost", literal_costs),
-        ):
-            if not values:
-                raise ValueError(f"{name} is empty: give a number, or several.")
-        width = None if width is None else check_integer(width, "width", 1, 2**62)
-        deadline = None if time_limit is None else monotonic() + time_limit
-        max_rules = check_integer(max_rules, "max_rules", 1)
-        max_literals = check_integer(max_literals, "max_literals", 1)
-        costs = penalties, literal_costs
-        rules = max_rules, max_literals, bool(monotone), *costs
-        return cls(*rules, width, feature_groups, deadline, n_jobs)
 
     def conjunction_search(self, X, n_features, side=1):
         """Lay out samples for the searches of these parameters.
@@ -132,6 +121,14 @@ class GainParams:
     def is_over(self, chosen):
         """Whether the deadline has passed, and something was chosen before."""
         return bool(chosen) and self.is_late()
+
+
+def _checked_numbers(values, name, *, strict=False):
+    """Check a number or several, each at least 0."""
+    values = np.ravel(values)
+    if not len(values):
+        raise ValueError(f"{name} is empty: give a number, or several.")
+    return tuple(float(check_real(value, name, 0, strict=strict)) for value in values)
 
 
 class GainSearch:

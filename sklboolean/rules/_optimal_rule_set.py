@@ -229,9 +229,8 @@ class OptimalRuleSet(FirstRuleMixin, VersionedEstimator):
         if self.max_total_literals is not None:
             check_integer(self.max_total_literals, "max_total_literals", 0)
         return GainParams.check(
-            max_rules=1, max_literals=self.max_literals, monotone=self.monotone,
-            penalty=1.0, literal_cost=self.literal_cost, width=None,
-            feature_groups=self.feature_groups, time_limit=self.time_limit, n_jobs=None,
+            max_literals=self.max_literals, monotone=self.monotone,
+            literal_cost=self.literal_cost, time_limit=self.time_limit,
         )  # fmt: skip
 
     def _problem(self, k, X, codes, weights):

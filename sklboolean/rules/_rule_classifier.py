@@ -9,7 +9,6 @@ from operator import attrgetter
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +16,7 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.deprecation import Gone, old_attribute, old_parameters, renamed
 from sklboolean._core.directions import directions_of
+from sklboolean._core.held_out import checked_splits
 from sklboolean._core.labels import encode_classes
 from sklboolean._core.memory import MemoryCost
 from sklboolean._core.meta import set_seed
@@ -403,8 +403,7 @@ class RuleClassifier(
         return GainParams.check(
             max_rules=self.max_rules, max_literals=self.max_literals,
             monotone=self.monotone, penalty=self.penalty,
-            literal_cost=self.literal_cost, width=WIDTH, time_limit=None,
-            feature_groups=self.feature_groups, n_jobs=self.n_jobs,
+            literal_cost=self.literal_cost, width=WIDTH, n_jobs=self.n_jobs,
         )  # fmt: skip
 
     def _folds(self, samples, codes, used, rng):
@@ -419,18 +418,10 @@ class RuleClassifier(
             return samples.folds(self.cv, min(self.cv, n_parts), rng)
         number = np.full(len(codes), -1)
         number[used] = np.arange(len(samples))
-        folds = []
-        for split in check_cv(self.cv).split(codes[:, None], codes):
-            indices = [number[part] for part in split]
-            seen, held_out = (samples.take(part[part >= 0]) for part in indices)
-            if not (seen.masses().all() and held_out.masses().any()):
-                raise ValueError(
-                    f"cv: split {len(folds)} has a class without samples, "
-                    "or no samples held out, counting those of weight above 0. Use "
-                    "fewer or stratified splits."
-                )
-            folds.append((seen, held_out))
-        return folds
+        return [
+            tuple(samples.take(number[part][number[part] >= 0]) for part in split)
+            for split in checked_splits(self.cv, codes, number >= 0)
+        ]
 
     def _choose_setting(self, samples, folds, params, rng, progress):
         """Choose the `Setting` of the least cost on held-out samples."""

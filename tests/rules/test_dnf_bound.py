@@ -11,10 +11,8 @@ from sklboolean.rules._gain_search import GainParams
 
 def params(max_literals, monotone):
     return GainParams.check(
-        max_rules=20, max_literals=max_literals, monotone=monotone, penalty=1,
-        literal_cost=1, width=64, feature_groups=None, time_limit=None,
-        n_jobs=None,
-    )  # fmt: skip
+        max_literals=max_literals, monotone=monotone, literal_cost=1, width=64
+    )
 
 
 def noisy(seed, n_samples=40, n_features=3):

@@ -16,9 +16,7 @@ from sklboolean.rules._rule_samples import RuleSamples
 
 def params(**options):
     values = {
-        "max_rules": 4, "max_literals": 3, "monotone": False, "penalty": 1.0,
-        "literal_cost": 1.0, "width": None, "feature_groups": None,
-        "time_limit": None, "n_jobs": None,
+        "max_rules": 4, "max_literals": 3, "monotone": False, "literal_cost": 1.0,
     }  # fmt: skip
     return GainParams.check(**{**values, **options})
 

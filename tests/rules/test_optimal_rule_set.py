@@ -25,9 +25,8 @@ from sklboolean.rules._gain_search import GainParams
 
 def literal_params(max_literals=4, monotone=False, time_limit=None):
     return GainParams.check(
-        max_rules=1, max_literals=max_literals, monotone=monotone, penalty=1,
-        literal_cost=1, width=None, feature_groups=None, time_limit=time_limit,
-        n_jobs=None,
+        max_literals=max_literals, monotone=monotone, literal_cost=1,
+        time_limit=time_limit,
     )  # fmt: skip
 
 
