@@ -203,9 +203,7 @@ class ExportMixin:
             not made of conjunctions.
         """
         formula = self._written_formula()
-        is_rules = isinstance(formula, FirstRule)
-        fields = rules_fields(formula) if is_rules else sum_fields(formula)
-        return versioned(type(self).__name__, fields)
+        return versioned(type(self).__name__, formula_fields(formula))
 
     def to_frame(self):
         """Make a data frame with a row for each rule or weight.
@@ -331,45 +329,37 @@ def versioned(kind, fields):
     return {"type": kind, "version": VERSION, **fields}
 
 
-def columns_fields(columns):
-    """Write the features of a formula as fields."""
-    return {
+def formula_fields(formula):
+    """Write a formula as fields of JSON types."""
+    columns, labels, is_rules = formula.columns, None, isinstance(formula, FirstRule)
+    if formula.classes is not None:
+        labels = [python_label(label) for label in formula.classes]
+    fields = {
+        "form": "rules" if is_rules else "sum",
         "n_features": int(columns.n_features),
         "feature_names": columns.names,
         "binarize": columns.binarize,
-    }
-
-
-def rules_fields(formula):
-    """Write a list of rules as fields of JSON types."""
-    probabilities = formula.probabilities
-    return {
-        "form": "rules",
-        **columns_fields(formula.columns),
         "terms": [[[int(j), bool(v)] for j, v in term] for term in formula.terms],
-        "labels": [python_label(label) for label in formula.labels],
-        "default": python_label(formula.default),
-        "classes": [python_label(label) for label in formula.classes],
-        "probabilities": None if probabilities is None else probabilities.tolist(),
     }
-
-
-def sum_fields(formula):
-    """Write a weighted sum as fields of JSON types."""
-    labels = formula.classes
-    divisors = formula.divisors
-    return {
-        "form": "sum",
-        **columns_fields(formula.columns),
-        "terms": [[[int(j), bool(v)] for j, v in term] for term in formula.terms],
+    if is_rules:
+        return fields | {
+            "labels": [python_label(label) for label in formula.labels],
+            "default": python_label(formula.default),
+            "classes": labels,
+            "probabilities": as_list(formula.probabilities),
+        }
+    return fields | {
         "weights": formula.weights.tolist(),
         "intercepts": formula.intercepts.tolist(),
-        "classes": None
-        if labels is None
-        else [python_label(label) for label in labels],
+        "classes": labels,
         "has_probabilities": formula.has_probabilities,
         "slope": float(formula.slope),
         "tie": formula.tie,
-        "divisors": None if divisors is None else divisors.tolist(),
+        "divisors": as_list(formula.divisors),
         "games": None if formula.games is None else [list(g) for g in formula.games],
     }
+
+
+def as_list(array):
+    """Convert an array to lists; None stays."""
+    return None if array is None else array.tolist()

@@ -21,7 +21,7 @@ from sklboolean.inspection._legal_states import (
     is_reached,
     legal_states,
 )
-from sklboolean.inspection._ordered_changes import OrderedChanges
+from sklboolean.inspection._ordered_changes import ordered_answers
 from sklboolean.inspection._user_columns import changeable_columns
 from sklboolean.preprocessing._encoded_columns import level_text
 
@@ -470,30 +470,28 @@ class _Search:
         if self._of_formula is not None:
             return self._of_formula.answers(samples.bits[number], *wanted)
         options = self._options(samples, number)
-        return OrderedChanges(self.predict).answers(options, *wanted)
+        return ordered_answers(self.predict, options, *wanted)
 
     def _options(self, samples, number):
         """Make a table: line 0 is the sample, line k has state k - 1 of each column."""
         n_lines = 1 + max(len(states.values) for states in self.states)
-        table = np.repeat(samples.values[[number]], n_lines, axis=0)
-        is_new = np.zeros(table.shape, dtype=bool)
-        for column, states in enumerate(self.states):
-            is_new[1 : 1 + len(states.values), column] = True
-            # The loop keeps dates and lists as they are.
-            for line, value in enumerate(states.values, 1):
-                table[line, column] = value
-        return table_like(samples.X, np.full(n_lines, number), table, is_new)
+        cells = (
+            (line, column, value)
+            for column, states in enumerate(self.states)
+            for line, value in enumerate(states.values, 1)
+        )
+        numbers = np.full(n_lines, number)
+        return with_cells(samples.X, samples.values, numbers, cells)[0]
 
     def described(self, samples, answers, targets_by_sample, bounds):
         """Put the answers into samples of the user's units, and predict them."""
         numbers = np.array([number for number, *_ in answers], dtype=np.intp)
-        changed = np.zeros((len(answers), len(self.states)), dtype=bool)
-        table = samples.values[numbers]
-        for row, (_, _, changes) in enumerate(answers):
-            for column, state in changes:
-                changed[row, column] = True
-                table[row, column] = self.states[column].values[state]
-        values = table_like(samples.X, numbers, table, changed)
+        cells = (
+            (row, column, self.states[column].values[state])
+            for row, (_, _, changes) in enumerate(answers)
+            for column, state in changes
+        )
+        values, changed = with_cells(samples.X, samples.values, numbers, cells)
         predictions, bits = np.empty(0), []
         if answers:
             predictions = self.predict(values)
@@ -546,26 +544,38 @@ def changeable_table(X):
     return np.asarray(X, dtype=object if is_text else None)
 
 
-def table_like(X, samples, table, changed):
-    """Make changed samples a table like X: a data frame, or an array of its dtype.
+def with_cells(X, values, numbers, cells):
+    """Repeat samples of X, and put other values into some cells.
 
     Parameters
     ----------
-    X : pandas data frame or ndarray
-    samples : ndarray of shape (n_found,), int
-        The sample of X that each changes.
-    table : ndarray of shape (n_found, n_columns), dtype object
-        Their values.
-    changed : ndarray of shape (n_found, n_columns), bool
+    X : data frame of pandas or ndarray
+    values : ndarray of object
+        The same samples.
+    numbers : ndarray of int
+        Which samples are repeated, each a row of the result.
+    cells : iterable of (row, column, value)
+
+    Returns
+    -------
+    samples : data frame or ndarray
+        Of the dtypes of X, where these hold the new values.
+    changed : ndarray of bool
+        Marks the cells.
     """
+    table = values[numbers]
+    changed = np.zeros(table.shape, dtype=bool)
+    # One by one, which keeps dates and lists as they are.
+    for row, column, value in cells:
+        table[row, column], changed[row, column] = value, True
     if not hasattr(X, "iloc"):
-        return with_dtype(table, changed, X.dtype)
-    values = X.iloc[samples].copy()
+        return with_dtype(table, changed, X.dtype), changed
+    samples = X.iloc[numbers].copy()
     for column in np.flatnonzero(changed.any(axis=0)).tolist():
-        is_new, new = changed[:, column], values.iloc[:, column].astype(object)
+        is_new, new = changed[:, column], samples.iloc[:, column].astype(object)
         new.iloc[is_new] = table[is_new, column]
-        values.isetitem(column, with_dtype(new, is_new, X.dtypes.iloc[column]))
-    return values
+        samples.isetitem(column, with_dtype(new, is_new, X.dtypes.iloc[column]))
+    return samples, changed
 
 
 def with_dtype(table, changed, dtype):

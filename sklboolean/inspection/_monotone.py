@@ -31,7 +31,7 @@ from sklboolean._core.validation import is_missing
 from sklboolean.inspection._counterfactuals import (
     changeable_table,
     single_output,
-    table_like,
+    with_cells,
 )
 from sklboolean.inspection._formulas import conjunctions_of
 from sklboolean.inspection._legal_states import legal_states, possible_bits
@@ -278,13 +278,10 @@ def contradiction(score, X, column, values, direction):
     """
     samples = np.arange(0, len(X), max(1, len(X) // MOST_SAMPLES))
     numbers, shape = np.repeat(samples, len(values)), (len(samples), len(values))
-    table = np.asarray(X, dtype=object)[numbers]
-    if not len(table):
+    if not len(numbers):
         return None
-    table[:, column] = np.tile(np.array([*values], object), len(samples))
-    changed = np.zeros(table.shape, dtype=bool)
-    changed[:, column] = True
-    changed_X = table_like(X, numbers, table, changed)
+    cells = ((row, column, values[row % len(values)]) for row in range(len(numbers)))
+    changed_X, _ = with_cells(X, np.asarray(X, dtype=object), numbers, cells)
     with catch_warnings(action="ignore"):  # of levels that are not known
         scores = np.asarray(score(changed_X), dtype=np.float64)
     scores = direction * scores.reshape(shape)
@@ -358,18 +355,17 @@ class FormulaProof:
 
     def _sample(self, X, chosen):
         """Put the states of other columns into the first sample."""
-        table = np.asarray(X[:1], dtype=object).copy()
-        changed = np.zeros(table.shape, dtype=bool)
+        cells = []
         for column, state in chosen.items():
             values, fitted = self.states[column].values, self.columns.encoded[column]
             # Behind the values: one without a condition, codes, and the missing value.
             codes = getattr(fitted, "special", ())
-            known = dict(enumerate([*values, None, *codes]))
-            table[0, column] = known.get(state)
+            value = dict(enumerate([*values, None, *codes])).get(state)
             if state == len(values) and getattr(fitted, "indicates_missing", False):
-                table[0, column] = f"not {values[0]}"
-            changed[0, column] = True
-        return table_like(X, np.zeros(1, dtype=np.intp), table, changed)
+                value = f"not {values[0]}"
+            cells.append((0, column, value))
+        X = X[:1]
+        return with_cells(X, np.asarray(X, dtype=object), np.array([0]), cells)[0]
 
     def _is_possible(self, column):
         """Mark the states of a column that samples may have."""

@@ -66,52 +66,40 @@ def chosen(options, choices):
     return samples
 
 
-class OrderedChanges:
-    """The search of changes that turn the predictions of a model.
+def ordered_answers(predict, options, costs, targets, n_wanted, most_changed, deadline):
+    """Search the changes of one sample, as `FormulaChanges.answers` does.
 
-    Parameters
-    ----------
-    predict : callable
-        Takes samples of the user.
+    ``predict`` takes samples of the user. ``options`` is a table whose line 0 is the
+    sample; line k has state k - 1 of each column.
     """
-
-    def __init__(self, predict):
-        self.predict = predict
-
-    def answers(self, options, costs, targets, n_wanted, most_changed, deadline):
-        """Search the changes of one sample, as `FormulaChanges.answers` does.
-
-        ``options`` is a table whose line 0 is the sample; line k has state k - 1 of
-        each column.
-        """
-        highest = [of[np.isfinite(of)].max(initial=0.0) for of in costs]
-        # Sets that cost more change more columns.
-        limit = sum(sorted(highest)[-most_changed:]) * (1 + 1e-9)
-        answers, excluded, n_tried, n_sets = [], [], 0, FIRST_SETS
-        while n_sets * len(costs) <= MOST_CHOICES:
-            totals, choices = cheapest_changes(costs, n_sets)
-            for start in range(n_tried, len(totals), MOST_AT_ONCE):
-                if totals[start] > limit:
-                    return answers, np.inf
-                if start and deadline is not None and perf_counter() > deadline:
-                    return answers, totals[start]
-                part = choices[start : start + MOST_AT_ONCE]
-                is_allowed = (part > 0).sum(axis=1) <= most_changed
-                numbers = start + np.flatnonzero(is_allowed)
-                if not len(numbers):
-                    continue
-                predictions = self.predict(chosen(options, choices[numbers]))
-                for k in numbers[is_reached(predictions, targets)].tolist():
-                    changed = choices[k] > 0
-                    if any(changed[columns].all() for columns in excluded):
-                        continue
-                    changes = [(j, choices[k, j] - 1) for j in np.flatnonzero(changed)]
-                    answers.append((totals[k], changes))
-                    excluded.append(changed)
-                    if len(answers) == n_wanted or not changes:
-                        return answers, np.inf
-            n_tried = len(totals)
-            if n_tried < n_sets:  # all sets were tried
+    highest = [of[np.isfinite(of)].max(initial=0.0) for of in costs]
+    # Sets that cost more change more columns.
+    limit = sum(sorted(highest)[-most_changed:]) * (1 + 1e-9)
+    answers, excluded, n_tried, n_sets = [], [], 0, FIRST_SETS
+    while n_sets * len(costs) <= MOST_CHOICES:
+        totals, choices = cheapest_changes(costs, n_sets)
+        for start in range(n_tried, len(totals), MOST_AT_ONCE):
+            if totals[start] > limit:
                 return answers, np.inf
-            n_sets *= 4
-        return answers, totals[-1]
+            if start and deadline is not None and perf_counter() > deadline:
+                return answers, totals[start]
+            part = choices[start : start + MOST_AT_ONCE]
+            is_allowed = (part > 0).sum(axis=1) <= most_changed
+            numbers = start + np.flatnonzero(is_allowed)
+            if not len(numbers):
+                continue
+            predictions = predict(chosen(options, choices[numbers]))
+            for k in numbers[is_reached(predictions, targets)].tolist():
+                changed = choices[k] > 0
+                if any(changed[columns].all() for columns in excluded):
+                    continue
+                changes = [(j, choices[k, j] - 1) for j in np.flatnonzero(changed)]
+                answers.append((totals[k], changes))
+                excluded.append(changed)
+                if len(answers) == n_wanted or not changes:
+                    return answers, np.inf
+        n_tried = len(totals)
+        if n_tried < n_sets:  # all sets were tried
+            return answers, np.inf
+        n_sets *= 4
+    return answers, totals[-1]

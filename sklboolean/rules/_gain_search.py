@@ -180,10 +180,6 @@ class GainSearch:
             is_left = self.without(is_left, chosen)
         return rules
 
-    def everything(self):
-        """Mark all samples."""
-        return np.ones(len(self.codes), dtype=bool)
-
     def without(self, is_left, conjunctions):
         """Mark the samples that are left and satisfy none of some conjunctions."""
         return is_left & ~self.search.cover(conjunctions)
