@@ -128,3 +128,16 @@ def flat_params(estimator, names):
         if hasattr(value, "get_params") and not isinstance(value, type):
             params[name] = f"{type(value).__module__}.{type(value).__qualname__}"
     return params
+
+
+def check_least(least, name):
+    """Check a number of samples, a fraction of them, "auto" or None."""
+    if isinstance(least, Integral):
+        check_integer(least, name, 1)
+    elif least is not None and not is_auto(least, name):
+        check_real(least, name, 0.0, strict=True)
+        if least >= 1:
+            raise ValueError(
+                f"{name}={least} is neither a fraction (a float between 0 and 1) nor a "
+                "number of samples (an integer)."
+            )

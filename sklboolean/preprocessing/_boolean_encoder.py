@@ -18,7 +18,6 @@
 from collections import Counter
 from functools import partial
 from itertools import chain
-from numbers import Integral
 
 import numpy as np
 from scipy import sparse
@@ -32,12 +31,13 @@ from sklboolean._core.damage import require
 from sklboolean._core.formula import Columns
 from sklboolean._core.formulas import check_input_names, feature_names_of
 from sklboolean._core.memory import check_free
-from sklboolean._core.packed_partitions import (
-    PartitionsMixin,
-    run_on_workers,
-    split_samples,
+from sklboolean._core.packed_partitions import PartitionsMixin, run_on_workers
+from sklboolean._core.parameters import (
+    check_choice,
+    check_integer,
+    check_least,
+    is_auto,
 )
-from sklboolean._core.parameters import check_choice, check_integer, check_real, is_auto
 from sklboolean._core.partitions import (
     TableSchema,
     has_no_weight,
@@ -46,6 +46,7 @@ from sklboolean._core.partitions import (
     load_samples,
     n_partitions,
     prefix_errors,
+    split_samples,
 )
 from sklboolean._core.sql_code import SqlFeatures
 from sklboolean._core.validation import check_array_strict, has_fitted_names, warn_user
@@ -321,7 +322,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
             values. Other objects with the Arrow interface, such as record batches and
             relations of DuckDB, are read as tables. A frame or array of Dask, or a list
             of functions that load partitions, is summarized where it is; ``y`` is
-            divided alike.
+            divided alike. Partitions are read once, or three times if a column holds
+            more than 32768 distinct numbers. The encoder is that of all samples in one
+            place.
         y : array-like of shape (n_samples,), default=None
             Labels for ``n_bins="auto"``, ``strategy="tree"`` and "monotone", or real
             values for "tree".
@@ -379,8 +382,8 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         """Choose thresholds and levels from one more batch.
 
         After any number of batches the encoder is the one that ``fit`` gives on all of
-        them, exactly for levels, for numbers of up to 8192 distinct values and for a
-        single batch. For others the thresholds are quantiles up to `quantile_error_`.
+        them, exactly for levels, for numbers of up to 32768 distinct values and for
+        a single batch. For others the thresholds are quantiles up to `quantile_error_`.
 
         Parameters
         ----------
@@ -444,19 +447,28 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
             as it was.
         """
         with restore_on_error(self):
-            self._summaries = self._fit_partitions(partitions)
+            summaries = self._sum_up(partitions)
+            self._fit_summaries(summaries, is_last=True)
+            self._summaries = summaries
         return self
 
-    def _fit_partitions(self, partitions, y=None, sample_weight=None):
-        self._check_params()
-        is_single = not in_partitions(partitions) or n_partitions(partitions) == 1
-        if in_partitions(partitions):
-            partitions = split_samples(partitions, y, sample_weight)
-        # Partitions are loaded, and their summaries added, one after the other.
-        task = partial(BooleanEncoder._summarize_partition, is_single=is_single)
-        schema, summaries = add_partitions(run_on_workers(task, self, partitions))
-        schema.set_attributes(self)
+    def _fit_partitions(self, X, y, sample_weight):
+        count = partial(self._sum_up, X, y, sample_weight)
+        summaries = count(is_recounted=True)
+        if n_partitions(X) > 1:
+            self._set_origins(summaries)
+            summaries = self._fitter().recount(summaries, count)
         self._fit_summaries(summaries, is_last=True)
+
+    def _sum_up(self, sources, *targets, **options):
+        """Summarize the columns of partitions, loaded and added one after the other."""
+        self._check_params()
+        is_sent = in_partitions(sources) and n_partitions(sources) > 1
+        if in_partitions(sources):
+            sources = split_samples(sources, *targets)
+        task = partial(BooleanEncoder._summarize_partition, is_sent=is_sent, **options)
+        schema, summaries = add_partitions(run_on_workers(task, self, sources))
+        schema.set_attributes(self)
         return summaries
 
     def _fit_finely(self, X, y, sample_weight, n_bins):
@@ -486,24 +498,30 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
     def _read(self, X, *, reset):
         """Read the columns of training data; dates are measured from others."""
         columns = read_columns(self, X, reset=reset)
-        reference = self._by_name("reference")
-        check_by_column(reference, "reference", columns)
-        self._origins = origins_of(reference, [c.name for c in columns])
+        check_by_column(self._by_name("reference"), "reference", columns)
+        self._set_origins(columns)
         return self._measured(columns)
+
+    def _set_origins(self, columns):
+        names = [column.name for column in columns]
+        self._origins = origins_of(self._by_name("reference"), names)
 
     def _measured(self, columns):
         origins, at = self._origins, columns.__getitem__
         return [c.measured_from(origins.get(c.name), at) for c in columns]
 
-    def _summarize_partition(self, number, *source, is_single):
+    def _summarize_partition(
+        self, number, *source, is_sent, is_recounted=False, cells=None
+    ):
         """Load a partition in a task of its own, and summarize its columns."""
         with prefix_errors(number):
             X, y, sample_weight = load_samples(*source)
             if is_empty(X) or has_no_weight(sample_weight):
                 return number, None, []
             columns = self._read(X, reset=True)
-            summaries, _ = self._fitter().summarize(columns, y, sample_weight)
-            summaries = summaries if is_single else [s.compressed() for s in summaries]
+            summaries, _ = self._fitter().summarize(columns, y, sample_weight, cells)
+            if is_sent:
+                summaries = [s.compressed(is_recounted) for s in summaries]
             return number, TableSchema.of(self), summaries
 
     def _fit_summaries(self, summaries, cuts=None, *, is_last=False):
@@ -513,9 +531,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         no batches follow, so it warns of columns that are odd in all samples.
         """
         # Every column is fitted alone, so the order of columns does not matter.
-        self._origins = origins_of(
-            self._by_name("reference"), [s.name for s in summaries]
-        )
+        self._set_origins(summaries)
         fitter = self._fitter()
         cuts = [None] * len(summaries) if cuts is None else cuts
         state = [fitter.fit(*pair) for pair in zip(summaries, cuts, strict=True)]
@@ -556,16 +572,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
             )
         if self.max_categories is not None:
             check_integer(self.max_categories, "max_categories", 1)
-        least = self.min_frequency
-        if isinstance(least, Integral):
-            check_integer(least, "min_frequency", 1)
-        elif least is not None and not is_auto(least, "min_frequency"):
-            check_real(least, "min_frequency", 0.0, strict=True)
-            if least >= 1:
-                raise ValueError(
-                    f"min_frequency={least} is neither a fraction (a float between 0 "
-                    "and 1) nor a number of samples (an integer)."
-                )
+        check_least(self.min_frequency, "min_frequency")
 
     def _set_fitted_attributes(self, state):
         # The state is a tuple of fitted columns; the other attributes are derived from

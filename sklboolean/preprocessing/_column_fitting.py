@@ -21,7 +21,7 @@ from sklboolean._core.labels import (
 from sklboolean._core.parameters import check_choice
 from sklboolean._core.validation import check_array_strict, check_labelled
 from sklboolean._core.weights import checked_weights
-from sklboolean.preprocessing._column_summary import ColumnSummary
+from sklboolean.preprocessing._column_summary import ColumnSummary, recount
 from sklboolean.preprocessing._derived_columns import (
     CalendarColumn,
     DateColumn,
@@ -90,8 +90,10 @@ class ColumnFitter:
     origins: dict
     special: object
 
-    def summarize(self, columns, y, sample_weight):
+    def summarize(self, columns, y, sample_weight, cells=None):
         """Count the values of each column; numbers that name something are levels.
+
+        ``cells`` is a dict of the `Cells` of the columns to count. None: all columns.
 
         Returns
         -------
@@ -121,7 +123,11 @@ class ColumnFitter:
             samples = target, weights, self._n_labelled()
             cuts = regression_cuts(columns, codes, *samples)
         pairs = zip(columns, codes, strict=True)
-        return [ColumnSummary.of(c, labels, weights, of_c) for c, of_c in pairs], cuts
+        return [
+            ColumnSummary.of(c, labels, weights, of_c, (cells or {}).get(c.name))
+            for c, of_c in pairs
+            if cells is None or c.name in cells
+        ], cuts
 
     def _special_codes(self, columns):
         """List the special codes of each column, by its name or for all numbers."""
@@ -143,6 +149,14 @@ class ColumnFitter:
             checked = check_thresholds(listed, name, "special")
             codes.append(checked.tolist() if is_number else [])
         return codes
+
+    def recount(self, summaries, count):
+        """Count columns of very many numbers around their quantiles; see `recount`."""
+        # All cuts are at some of these quantiles, or beside them.
+        has_codes = self.n_bins == "auto" or self.strategy != "quantile"
+        n_intervals = MAX_CODES if has_codes else self.n_bins
+        given = dict.fromkeys(self.thresholds, 1)
+        return recount(summaries, count, lambda name: given.get(name, n_intervals))
 
     def _n_labelled(self):
         """Return the number of intervals by labels."""

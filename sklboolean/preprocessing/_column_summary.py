@@ -5,14 +5,19 @@
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 import numpy as np
 
 from sklboolean._core.formulas import shown
 from sklboolean._core.partitions import prefix_errors
 from sklboolean.preprocessing._frames import BY_TYPE, TAGS
-from sklboolean.preprocessing._quantile_sketch import QuantileSketch
+from sklboolean.preprocessing._quantile_sketch import Cells, QuantileSketch
 from sklboolean.preprocessing._times import calendar_levels
+
+# Intervals up to which partitions of very many numbers are cut exactly.
+MOST_INTERVALS = 2048
+ADDED = True  # in the place of numbers that are those of all labels
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,21 @@ class ColumnSummary:
     by_class: dict | None = None
     special: dict = field(default_factory=dict)
 
+    def __getstate__(self):
+        # Those of each label add up to the numbers, which need not be sent then.
+        numbers = self.numbers
+        is_sum = self.by_class and numbers is not None
+        is_sum = is_sum and (numbers.is_complete or not numbers.is_large)
+        return vars(self) | ({"numbers": ADDED} if is_sum else {})
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        if state["numbers"] is ADDED:
+            total = reduce(QuantileSketch.merge, self.by_class.values())
+            vars(self)["numbers"] = total
+
     @classmethod
-    def of(cls, column, labels, weights, codes=()):
+    def of(cls, column, labels, weights, codes=(), cells=None):
         """Summarize the column of one batch.
 
         Parameters
@@ -69,7 +87,10 @@ class ColumnSummary:
             At least 0.
         codes : list of float or int
             Special codes.
+        cells : Cells or None
+            What is counted of the numbers. None: each of them.
         """
+        labels = labels if cells is None or cells.are_last else None
         missing, special = column.missing(), {}
         known = ~missing & (weights > 0)
         for code in codes:
@@ -89,7 +110,7 @@ class ColumnSummary:
         by_class = None if labels is None else {}
         if values is not None:
             labels = labels and {label: has[known] for label, has in labels.items()}
-            of_all, by_class = _sketches(values[known], weights[known], labels)
+            of_all, by_class = _sketches(values[known], weights[known], labels, cells)
             numbers = None if column.numbers is None else of_all
         calendar = {}
         if column.times is not None:
@@ -126,9 +147,14 @@ class ColumnSummary:
             n_values += sum(count > 0 for count in self.special.values())
         return n_values + (self.n_missing > 0) < 2
 
-    def compressed(self):
-        """Keep of very many numbers what `merge` keeps, to send it."""
+    def compressed(self, is_recounted):
+        """Keep of very many numbers what `merge` keeps, to send it.
+
+        With ``is_recounted`` labels are left out, which later passes count by `Cells`.
+        """
         classes = self.by_class
+        if is_recounted and self.numbers is not None and self.numbers.is_large:
+            classes = None
         if classes is not None:
             classes = {label: of.compressed() for label, of in classes.items()}
         numbers = self.numbers and self.numbers.compressed()
@@ -243,10 +269,10 @@ class ColumnSummary:
         return "boolean" if len(values) and np.isin(values, (0, 1)).all() else "number"
 
 
-def _sketches(values, weights, labels):
+def _sketches(values, weights, labels, cells):
     """Sum up values, and those of each label that has any; None without labels."""
     samples = [slice(None), *(labels or {}).values()]
-    of_all, *of_labels = QuantileSketch.of(values, weights, samples)
+    of_all, *of_labels = QuantileSketch.of(values, weights, samples, cells)
     pairs = zip(labels or (), of_labels, strict=True)
     by_class = {label: sketch for label, sketch in pairs if len(sketch.values)}
     return of_all, None if labels is None else by_class
@@ -281,3 +307,39 @@ def add_partitions(partitions):
     if schema is None:
         raise ValueError("All partitions are empty: give at least one sample.")
     return schema, total
+
+
+def recount(summaries, count, n_intervals):
+    """Count columns of very many numbers around their quantiles, in two more passes.
+
+    Parameters
+    ----------
+    summaries : list of ColumnSummary
+        Of all samples.
+    count : callable
+        Returns the summaries for a dict of `Cells` by name.
+    n_intervals : callable
+        Returns into how many intervals a column of a name is cut.
+
+    Returns
+    -------
+    summaries : list of ColumnSummary
+    """
+    for _ in range(2):
+        cells = {}
+        for name, numbers in ((s.name, s.numbers) for s in summaries):
+            if numbers is None or n_intervals(name) > MOST_INTERVALS:
+                continue
+            if numbers.is_complete:  # it was counted by cells
+                cells[name] = Cells.at_quantiles(numbers, n_intervals(name))
+            elif numbers.is_large:
+                cells[name] = Cells.between(numbers.values)
+        counted = {s.name: s for s in count(cells=cells)} if cells else {}
+        pairs = [(s, counted.get(s.name, s)) for s in summaries]
+        if any(first.n_samples != again.n_samples for first, again in pairs):
+            raise ValueError(
+                "Partitions were read again, and held another number of samples. They "
+                "must load the same samples every time."
+            )
+        summaries = [again for _, again in pairs]
+    return summaries

@@ -1,20 +1,91 @@
 """Distinct numbers with their counts, from batches; beyond a size a sample of them."""
 
+# Cuts at quantiles of all samples are found exactly in three passes over partitions:
+#
+# 1. Sketches of the partitions give about ``LIMIT`` numbers that divide the samples.
+# 2. `Cells` between them: every partition counts the samples of each.
+# 3. Ranks at the ends of the cells are exact now, so it is known in which cells the
+#    quantiles and their neighbours are. These are open: their numbers are listed.
+#    Others need only counts. Two cells in ``LIMIT`` are open for each quantile.
+#
+# Invariant: ends of cells are numbers of samples, so a quantile, the numbers beside it
+# and the counts of all samples up to them are those of all samples in one place.
+
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 # Most values of one weight. The error is about log2(n / LIMIT) / LIMIT of n samples.
-LIMIT = 8192
+# A sketch of samples has values of about ``N_WEIGHTS`` weights, and so many exact ones
+# take no more room.
+LIMIT, N_WEIGHTS = 8192, 4
+
+
+class Cells(NamedTuple):
+    """Consecutive intervals of numbers, each with its upper end.
+
+    Parameters
+    ----------
+    ends : ndarray of shape (n_cells,)
+        Ascending, up to infinity or the largest integer.
+    are_open : ndarray of shape (n_cells,), dtype bool
+        The cells of which all numbers are listed. The others have one number, their
+        end, for all their samples.
+    are_last : bool
+        Whether no further pass follows, so labels are counted, too.
+    """
+
+    ends: np.ndarray
+    are_open: np.ndarray
+    are_last: bool
+
+    @classmethod
+    def between(cls, numbers):
+        """Make about ``LIMIT`` closed cells that end at some of ascending numbers."""
+        ends = _to_the_top(numbers[:: max(1, len(numbers) // LIMIT)])
+        are_open = np.zeros(len(ends), dtype=bool)
+        are_open[[0, -1]] = True
+        return cls(ends, are_open, False)
+
+    @classmethod
+    def at_quantiles(cls, sketch, n_intervals):
+        """Open the cells around the quantiles, and at both ends.
+
+        Parameters
+        ----------
+        sketch : QuantileSketch
+            Of the numbers that `placed` returns for the cells of `between`.
+        n_intervals : int
+        """
+        n_at_most = np.cumsum(sketch.counts)
+        quantiles = np.arange(1, n_intervals) * (n_at_most[-1] / n_intervals)
+        cells = np.searchsorted(n_at_most[:-1], quantiles).clip(1, len(n_at_most) - 2)
+        ends = _to_the_top(sketch.values)
+        are_open = np.zeros(len(ends), dtype=bool)
+        # A quantile may be the end of its cell, and is cut from the number above then.
+        are_open[cells], are_open[cells + 1], are_open[[0, -2, -1]] = True, True, True
+        # Closed cells side by side become one; some stay, as there must be more numbers
+        # than intervals.
+        is_end = are_open | np.append(are_open[1:], True)
+        is_end[:: max(1, len(ends) // (2 * n_intervals))] = True
+        return cls(ends[is_end], are_open[is_end], True)
+
+    def placed(self, numbers):
+        """Replace the numbers of closed cells by the ends of the cells."""
+        numbers = numbers.astype(self.ends.dtype, copy=False)
+        cells = np.searchsorted(self.ends, numbers)
+        return np.where(self.are_open[cells], numbers, self.ends[cells])
 
 
 @dataclass(frozen=True)
 class QuantileSketch:
     """Ascending distinct numbers, each with the number of samples that it stands for.
 
-    Sketches of batches are merged in any order. Columns of up to ``LIMIT`` distinct
-    numbers stay exact, and so does a single batch. Otherwise numbers of equal weight
-    are paired with their neighbours, and one of each pair takes the weight of both.
+    Sketches of batches are merged in any order. Columns of up to ``N_WEIGHTS * LIMIT``
+    distinct numbers stay exact, and so does a single batch. Otherwise numbers of equal
+    weight are paired with their neighbours, and one of each pair takes the weight of
+    both.
 
     Parameters
     ----------
@@ -26,6 +97,8 @@ class QuantileSketch:
         The number of samples at most t is known for every t up to this error.
     n_rounds : int
         How often values were paired.
+    is_complete : bool
+        Whether values are never paired, as those of `Cells`.
 
     References
     ----------
@@ -37,27 +110,42 @@ class QuantileSketch:
     counts: np.ndarray
     error: float = 0.0
     n_rounds: int = 0
+    is_complete: bool = False
+
+    def __getstate__(self):
+        # Counts of samples are sent in few bytes.
+        most = int(self.counts.max(initial=0))
+        small = self.counts.astype(np.min_scalar_type(min(most, 2**32)))
+        is_same = np.array_equal(small, self.counts)
+        return vars(self) | {"counts": small if is_same else self.counts}
+
+    def __setstate__(self, state):
+        vars(self).update(state, counts=state["counts"].astype(np.float64, copy=False))
 
     @classmethod
-    def of(cls, numbers, weights, samples=(slice(None),)):
+    def of(cls, numbers, weights, samples=(slice(None),), cells=None):
         """Sum up the weights, above 0, of distinct numbers of some of the samples.
 
         Parameters
         ----------
         numbers, weights : ndarray of shape (n_samples,)
         samples : sequence of slice or ndarray of bool
+        cells : Cells or None
+            None: all numbers are kept.
 
         Returns
         -------
         sketches : list of QuantileSketch
         """
+        numbers = numbers if cells is None else cells.placed(numbers)
         # All are sorted once.
         values, index = np.unique(numbers, return_inverse=True)
         sketches = []
         for chosen in samples:
             counts = np.bincount(index[chosen], weights[chosen], minlength=len(values))
             has_any = counts > 0
-            sketches.append(cls(values[has_any], counts[has_any]))
+            of_chosen = values[has_any], counts[has_any]
+            sketches.append(cls(*of_chosen, is_complete=cells is not None))
         return sketches
 
     def n_at_most(self, bounds):
@@ -76,10 +164,18 @@ class QuantileSketch:
         of_both = np.concatenate([first.counts, second.counts])
         counts = np.bincount(index, of_both, minlength=len(values))
         n_rounds = first.n_rounds + second.n_rounds
-        return QuantileSketch(values, counts, first.error + second.error, n_rounds)
+        error, is_complete = first.error + second.error, first.is_complete
+        return QuantileSketch(values, counts, error, n_rounds, is_complete)
+
+    @property
+    def is_large(self):
+        """Whether only a sample of the numbers is kept, or is sent."""
+        return self.error > 0 or len(self.values) > N_WEIGHTS * LIMIT
 
     def compressed(self):
         """Pair the values of each weight that more than ``LIMIT`` values have.
+
+        Up to ``N_WEIGHTS * LIMIT`` values are kept as they are.
 
         Each power of 2 in a count is a weight. A pair hands over one weight, so no
         number of samples at most t changes by more: the pairs do not overlap.
@@ -89,7 +185,7 @@ class QuantileSketch:
         # value goes through all.
         values, counts = self.values, self.counts.copy()
         error, n_rounds, weight = self.error, self.n_rounds, 1.0
-        if len(values) <= LIMIT:
+        if self.is_complete or len(values) <= N_WEIGHTS * LIMIT:
             return self
         while (counts % weight).any():  # weights that are no whole numbers
             weight /= 2
@@ -103,6 +199,12 @@ class QuantileSketch:
             weight *= 2
         is_left = counts > 0
         return QuantileSketch(values[is_left], counts[is_left], error, n_rounds)
+
+
+def _to_the_top(numbers):
+    """Append a number that none exceeds."""
+    is_real = numbers.dtype.kind == "f"
+    return np.append(numbers, np.inf if is_real else np.iinfo(numbers.dtype).max)
 
 
 def with_one_type(first, second):

@@ -30,6 +30,7 @@ from sklboolean import (
 )
 from sklboolean._core import packed_partitions
 from sklboolean.io import BitTable
+from sklboolean.preprocessing import _quantile_sketch
 
 dask, arrays, frames = map(
     pytest.importorskip, ("dask", "dask.array", "dask.dataframe")
@@ -309,12 +310,17 @@ def test_encoders_take_labels_that_are_divided_alike():
             BooleanEncoder().fit(columns, y)
 
 
-def test_thresholds_of_very_many_numbers_are_quantiles_up_to_their_error():
-    numbers = np.random.default_rng(0).normal(size=(40_000, 1))
+def test_thresholds_of_very_many_numbers_are_those_of_one_place(monkeypatch):
+    monkeypatch.setattr(_quantile_sketch, "LIMIT", 512)
+    numbers = np.random.default_rng(0).normal(size=(4000, 1))
     whole = BooleanEncoder(n_bins=4).fit(numbers)
-    for size, error in ((40_000, 0), (10_000, 0.0018)):
-        found = BooleanEncoder(n_bins=4).fit(arrays.from_array(numbers, (size, 1)))
-        assert found.quantile_error_[0] <= error
-        at_most = np.mean(numbers <= found.thresholds_[0], axis=0)
-        np.testing.assert_allclose(at_most, [0.25, 0.5, 0.75], atol=error + 1e-4)
-        assert error or found.thresholds_[0].tolist() == whole.thresholds_[0].tolist()
+    chunks = arrays.from_array(numbers, (700, 1))
+    found = BooleanEncoder(n_bins=4).fit(chunks)
+    assert found.quantile_error_[0] == 0
+    assert found.thresholds_[0].tolist() == whole.thresholds_[0].tolist()
+    # In one pass they are quantiles up to their error.
+    found = BooleanEncoder(n_bins=4).fit_partitions(chunks)
+    [error] = found.quantile_error_
+    assert 0 < error <= (1 + np.log2(4000 / 512)) / 512
+    at_most = np.mean(numbers <= found.thresholds_[0], axis=0)
+    np.testing.assert_allclose(at_most, [0.25, 0.5, 0.75], atol=error + 1 / 512)

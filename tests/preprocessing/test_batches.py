@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from functools import partial, reduce
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,13 +10,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
 from sklearn.base import clone
 
 from sklboolean import AveragedPerceptron, BooleanEncoder
 from sklboolean.preprocessing import _quantile_sketch as sketches
+from sklboolean.preprocessing._thresholds import find_cuts
 
 RNG = np.random.default_rng(0)
 ORDERED = pd.CategoricalDtype(["low", "mid", "top"], ordered=True)
@@ -274,7 +276,7 @@ def limited(limit):
     st.lists(
         st.lists(st.integers(-20, 20), min_size=1, max_size=60), min_size=1, max_size=12
     ),
-    st.integers(1, 8),
+    st.integers(1, 6),
     st.booleans(),
 )
 def test_ranks_in_a_sketch_are_wrong_by_the_stated_error_at_most(batches, limit, tree):
@@ -299,14 +301,106 @@ def test_ranks_in_a_sketch_are_wrong_by_the_stated_error_at_most(batches, limit,
         found = sketch.counts[sketch.values <= t].sum()
         assert abs(found - np.sum(values <= t)) <= sketch.error
     n_distinct = len(np.unique(values))
-    if n_distinct <= limit:
+    n_exact = sketches.N_WEIGHTS * limit
+    if n_distinct <= n_exact:
         assert sketch.error == 0
         assert len(sketch.values) == n_distinct
     n_weights = int(sketch.counts.max()).bit_length()
-    assert len(sketch.values) <= limit * n_weights
+    assert len(sketch.values) <= max(n_exact, limit * n_weights)
     if len(values) > limit:
         n_levels = math.floor(math.log2(len(values) / limit)) + 1
         assert sketch.error <= n_levels * len(values) / limit
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    st.lists(
+        st.lists(st.integers(-90, 90), min_size=1, max_size=80), min_size=2, max_size=4
+    ),
+    st.integers(1, 4),
+    st.sampled_from([np.float64, np.int64]),
+)
+def test_cuts_of_cells_are_those_of_all_samples(batches, n_intervals, dtype):
+    numbers = [np.array(batch, dtype=dtype) for batch in batches]
+
+    def counted(cells):
+        parts = [
+            sketches.QuantileSketch.of(batch, np.ones(len(batch)), cells=cells)[0]
+            for batch in numbers
+        ]
+        if cells is None:
+            parts = [part.compressed() for part in parts]
+        return reduce(sketches.QuantileSketch.merge, parts)
+
+    def cuts(sketch):
+        """The two numbers around each cut, and both ends."""
+        places = find_cuts(sketch.counts, n_intervals)
+        return sketch.values[[*(places - 1), *places, 0, -1]].tolist()
+
+    expected, patch = cuts(counted(None)), limited(4)
+    try:
+        first = counted(None)
+        assume(first.is_large)
+        first = counted(sketches.Cells.between(first.values))
+        last = counted(sketches.Cells.at_quantiles(first, n_intervals))
+    finally:
+        patch.undo()
+    assert last.error == 0
+    assert cuts(last) == expected
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"n_bins": 7}, {"strategy": "tree", "n_bins": 5}, {"thresholds": {"n": [2]}}],
+)
+def test_partitions_of_very_many_numbers_give_the_encoder_of_one_place(options):
+    rng, patch = np.random.default_rng(0), limited(300)
+    X = pd.DataFrame({"n": rng.normal(size=3000), "id": rng.integers(0, 2**62, 3000)})
+    X["skew"] = np.where(rng.random(3000) < 0.6, 0.0, np.exp(5 * X["n"]))
+    X["few"] = rng.integers(0, 9, 3000)
+    X.loc[::9, "skew"] = np.nan
+    data = X, (X["n"] > 1) ^ (X["skew"] > 3), rng.random(3000)
+    whole = BooleanEncoder(**options).fit(*data)
+    passes, cuts = [], [0, 100, 100, 1700, 3000]
+
+    def load(number):
+        passes.append(number)
+        return tuple(d[cuts[number] : cuts[number + 1]] for d in data)
+
+    try:
+        found = BooleanEncoder(**options).fit([partial(load, k) for k in range(4)])
+    finally:
+        patch.undo()
+    assert passes == [0, 1, 2, 3] * 3
+    assert_same(found, whole)
+    assert not found.quantile_error_.any()
+
+
+def test_partitions_that_change_between_passes_are_refused():
+    patch, sizes = limited(64), iter((3000, 3000, 3000, 2999))
+
+    def load():
+        return np.random.default_rng(0).normal(size=(next(sizes), 1))
+
+    encoder = BooleanEncoder()
+    try:
+        with pytest.raises(ValueError, match="held another number of samples"):
+            encoder.fit([load, load])
+    finally:
+        patch.undo()
+    assert not hasattr(encoder, "thresholds_")
+
+
+@pytest.mark.parametrize("most", [1, 255, 256, 2**40, 0.5])
+def test_sketches_are_stored_in_few_bytes_with_the_same_counts(most):
+    counts = np.ones(1000)
+    counts[::3] = most
+    sketch = sketches.QuantileSketch(np.arange(1000.0), counts, 2.0, 3)
+    stored = pickle.dumps(sketch)
+    again = pickle.loads(stored)
+    np.testing.assert_array_equal(again.counts, counts, strict=True)
+    assert (again.error, again.n_rounds) == (2.0, 3)
+    assert most not in (1, 255) or len(stored) < 9 * 1000 + 500
 
 
 def test_thresholds_of_a_long_stream_are_quantiles_up_to_the_error():
