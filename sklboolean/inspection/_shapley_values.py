@@ -421,20 +421,18 @@ def process_values(columns, samples, others, shares):
     """
     process = columns.model
     groups = process.kernel_.feature_groups
-    # Each column of the user must be one group of features of the kernel.
+    # Each group of features of the kernel must be of one column of the user, which may
+    # have several: a date has its thresholds, months and hours.
     pairs = set(zip(groups.tolist(), columns.owners.tolist(), strict=True))
-    groups_of_columns, owners = map(list, zip(*sorted(pairs), strict=True))
-    if len(set(groups_of_columns)) < len(pairs) or len(set(owners)) < len(pairs):
+    groups_of_columns, owners = zip(*sorted(pairs), strict=True)
+    if len(set(groups_of_columns)) < len(pairs):
         raise ValueError(
-            "The columns to explain are not columns_, those of the Gaussian process. "
-            "Give the same feature_groups to both, or names to the features: fit with "
-            "set_output(transform='pandas') of a ColumnTransformer."
+            "The columns to explain divide columns_, those of the Gaussian process. "
+            "Give the same feature_groups to both."
         )
-    values_by_sample = process.column_values(samples, others, shares)
-    values = np.zeros(
-        (values_by_sample.shape[2], len(columns.names), len(values_by_sample))
-    )
-    values[:, owners] = values_by_sample[:, groups_of_columns].transpose(2, 1, 0)
+    by_sample = process.column_values(samples, others, shares, owners=owners)
+    values = np.zeros((by_sample.shape[2], len(columns.names), len(by_sample)))
+    values[:, : by_sample.shape[1]] = by_sample.transpose(2, 1, 0)
     has_classes = hasattr(process, "classes_")
     scores = process.decision_function if has_classes else process.predict
     # The base value is the mean score of the background.

@@ -116,8 +116,8 @@ class ProcessState:
             u[:, j] = a * tables[j][np.ix_(levels.codes[j], self.basis.codes[j])]
         return u
 
-    def column_values(self, bits, others, shares):
-        """Compute Shapley values of the columns in posterior means.
+    def column_values(self, bits, others, shares, owners, n_owners):
+        """Compute Shapley values of owners of columns in posterior means.
 
         Parameters
         ----------
@@ -125,24 +125,31 @@ class ProcessState:
         others : ndarray of shape (n_others, n_features), uint8
             The background.
         shares : ndarray of shape (n_others,), float64
+        owners : ndarray of shape (n_columns,), int
+        n_owners : int
 
         Returns
         -------
-        values : ndarray of shape (n_samples, n_columns, n_targets), float64
+        values : ndarray of shape (n_samples, n_owners, n_targets), float64
         """
         n_columns, n_basis = self.basis.codes.shape
-        values = np.zeros((len(bits), n_columns, self.coef.shape[1]))
+        values = np.zeros((len(bits), n_owners, self.coef.shape[1]))
+
+        def sums(bits):
+            u = self._relevant_similarities(bits)
+            return self.weights.sums_by_owner(u, owners, n_owners)
+
         # The similarities of a part of the background take (n_others, n_columns,
-        # n_basis).
+        # n_basis), and its sums a small multiple.
         step = max(1, MOST_SIMILARITIES // max(1, n_columns * n_basis))
         for first in range(0, len(others), step):
             background_slice = slice(first, first + step)
-            background = self._relevant_similarities(others[background_slice])
+            background = sums(others[background_slice])
             for k in range(len(bits)):
-                similarities = self._relevant_similarities(bits[k : k + 1])[0]
+                own = sums(bits[k : k + 1])[:, 0]
                 values[k] += (
                     column_values(
-                        self.weights, similarities, background, shares[background_slice]
+                        self.weights, own, background, shares[background_slice]
                     )
                     @ self.coef
                 )
@@ -279,7 +286,7 @@ class GaussianProcess(CallbackSupportMixin, VersionedEstimator):
         bits = self._bits(X, reset=False)
         return self._state.means(bits, self.n_jobs, **options)
 
-    def column_values(self, X, background, sample_weight=None):
+    def column_values(self, X, background, sample_weight=None, *, owners=None):
         """Compute exact Shapley values of the columns.
 
         The value of a column is what it adds to the score or the prediction when the
@@ -295,17 +302,29 @@ class GaussianProcess(CallbackSupportMixin, VersionedEstimator):
             Samples to compare with, such as some of the training data.
         sample_weight : array-like of shape (n_others,), default=None
             Weights of the background. None: 1.
+        owners : array-like of int of shape (n_columns,), default=None
+            A number from 0 for each of ``columns_``. Columns of one number, such as the
+            thresholds and the months of a date, are replaced together and have one
+            value. None: each column has its own.
 
         Returns
         -------
-        values : ndarray of shape (n_samples, n_columns, n_outputs), dtype float64
-            In the order of ``columns_``. Those of a sample add up to its score less the
-            mean score of the background. Two classes and regressors have one output.
+        values : ndarray of shape (n_samples, n_owners, n_outputs), dtype float64
+            In the order of the owners, or of ``columns_``. Those of a sample add up to
+            its score less the mean score of the background. Two classes and regressors
+            have one output.
         """
         check_is_fitted(self)
         bits, others = (self._bits(samples, reset=False) for samples in (X, background))
         shares = checked_weights(sample_weight, len(others))
-        varying_values = self._state.column_values(bits, others, shares / shares.sum())
-        values = np.zeros((len(bits), len(self.relevances_), varying_values.shape[2]))
-        values[:, self.relevances_ > 0] = self._unit * varying_values
-        return values
+        varies = self.relevances_ > 0
+        owners = np.arange(len(varies)) if owners is None else np.asarray(owners)
+        is_number = owners.dtype.kind in "iu" and owners.shape == varies.shape
+        if not is_number or owners.min() < 0:
+            raise ValueError(
+                f"owners must hold a number from 0 for each of the {len(varies)} "
+                f"columns_; got {owners!r}."
+            )
+        return self._unit * self._state.column_values(
+            bits, others, shares / shares.sum(), owners[varies], owners.max() + 1
+        )

@@ -78,25 +78,48 @@ class RelevanceWeights:
         integrand = np.exp(logs)[:, None] * self.base * a / factors
         return shares + w[4] * (weights @ integrand)
 
-    def slopes(self, u):
-        """Compute the derivative of the kernel by each ``u_j``.
+    def sums_by_owner(self, u, owners, n_owners):
+        """Sum up products of the ``u_j`` of each owner of columns.
 
         Parameters
         ----------
         u : ndarray of shape (..., n_columns, n_samples), float64
+        owners : ndarray of shape (n_columns,), int
+        n_owners : int
 
         Returns
         -------
-        slopes : ndarray of this shape, float64
+        sums : ndarray of shape (n_sums, ..., n_owners, n_samples), float64
+            Of single ``u_j``, of pairs and of triples, if an owner has as many columns,
+            and last the product of ``1 + base * u_j``.
         """
-        w, b = self.lengths, self.base
-        e1 = u.sum(axis=-2, keepdims=True)
-        e2 = (e1**2 - (u**2).sum(axis=-2, keepdims=True)) / 2
-        rest1, factors = e1 - u, 1 + b * u
+        most = min(3, np.bincount(owners).max(initial=1))
+        sums = np.zeros((most + 1, *u.shape[:-2], n_owners, u.shape[-1]))
+        sums[-1] = 1
+        for j, owner in enumerate(owners):
+            u_j, of_owner = u[..., j, :], sums[..., owner, :]
+            for length in range(most - 1, 0, -1):
+                of_owner[length] += of_owner[length - 1] * u_j
+            of_owner[0] += u_j
+            of_owner[-1] *= 1 + self.base * u_j
+        return sums
+
+    def slopes(self, sums):
+        """List the derivatives of the kernel by each of `sums_by_owner`."""
+        w, (s1, *longer, factors) = self.lengths, sums
+        e1 = s1.sum(axis=-2, keepdims=True)
+        rest1 = e1 - s1
+        rest2 = (e1**2 - (s1**2).sum(axis=-2, keepdims=True)) / 2 - s1 * rest1
+        if longer:
+            rest2 += longer[0].sum(axis=-2, keepdims=True) - longer[0]
         logs = np.log(factors).sum(axis=-2, keepdims=True)
-        product = np.exp(logs - np.log1p(b * self.relevances).sum())
-        rest2 = e2 - u * rest1
-        return w[1] + w[2] * rest1 + w[3] * rest2 + w[4] * b * product / factors
+        product = np.exp(logs - np.log1p(self.base * self.relevances).sum())
+        by_length = [
+            w[1] + w[2] * rest1 + w[3] * rest2,
+            w[2] + w[3] * rest1,
+            np.broadcast_to(w[3], s1.shape),
+        ]
+        return [*by_length[: len(sums) - 1], w[4] * product / factors]
 
 
 def unit_nodes(n_columns):
@@ -107,36 +130,38 @@ def unit_nodes(n_columns):
 
 
 def column_values(weights, own, others, shares):
-    """Compute Shapley values of columns in the kernel of one sample with others.
+    """Compute Shapley values of owners of columns in the kernel of two samples.
 
-    In the game a column of a coalition is of the sample, every other one of the other
-    sample, and the worth is the kernel. This is a polynomial of degree one in each
-    ``u_j``, so the value of a column is the integral of its derivative along the line
-    from the other sample to the sample [1]_. Exact up to 128 columns.
+    In the game the columns of a coalition are those of the sample, all others those of
+    the other sample, and the worth is the kernel. This is a polynomial of degree one in
+    the sums of each owner, so the value of an owner is the integral of its derivative
+    along the line from the other sample to the sample [1]_. Exact up to 128 owners.
 
     Parameters
     ----------
     weights : RelevanceWeights
-    own : ndarray of shape (n_columns, n_basis), float64
-        ``u_j`` of the sample and of each sample of the basis.
-    others : ndarray of shape (n_others, n_columns, n_basis), float64
+    own : ndarray of shape (n_sums, n_owners, n_basis), float64
+        `sums_by_owner` of the sample and of each sample of the basis.
+    others : ndarray of shape (n_sums, n_others, n_owners, n_basis), float64
         Those of the other samples.
     shares : ndarray of shape (n_others,), float64
 
     Returns
     -------
-    values : ndarray of shape (n_columns, n_basis), float64
+    values : ndarray of shape (n_owners, n_basis), float64
         Sums over the others of their share times the value.
 
     References
     ----------
     .. [1] G. Owen. "Multilinear Extensions of Games". Management Science 18, 1972.
     """
-    change, values = own - others, np.zeros(own.shape)
+    change, values = own[:, None] - others, np.zeros(own.shape[1:])
     weighted = shares[:, None, None] * change
-    for t, weight in zip(*unit_nodes(len(own)), strict=True):
-        slopes = weights.slopes(others + t * change)
-        values += weight * np.einsum("ijk,ijk->jk", weighted, slopes)
+    for t, weight in zip(*unit_nodes(len(values)), strict=True):
+        for slopes, changes in zip(
+            weights.slopes(others + t * change), weighted, strict=True
+        ):
+            values += weight * np.einsum("ijk,ijk->jk", changes, slopes)
     return values
 
 

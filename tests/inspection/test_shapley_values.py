@@ -255,14 +255,41 @@ def test_frames_of_other_packages_are_read_by_name(package):
         np.testing.assert_array_equal(shapley.data[:, [0, 2]], expected.data[:, [0, 2]])
 
 
-def test_a_process_behind_a_column_transformer_needs_names():
+def test_a_process_has_one_value_for_each_column_of_the_frame():
+    """Also for dates and ordered levels, which are several columns of its kernel."""
+    rng = np.random.default_rng(0)
+    days = pd.to_datetime("2024-01-01") + pd.to_timedelta(rng.integers(0, 90, 60), "D")
+    size = pd.Categorical(rng.choice(["S", "M", "L"], 60), ["S", "M", "L"], True)
+    X = pd.DataFrame({"day": days, "size": size, "n": rng.integers(0, 9, 60)})
+    y = (days.month == 2) & (size > "S") | (X["n"] > 6)
+    process = BooleanGaussianProcessClassifier(max_iter=1)
+    model = make_pipeline(BooleanEncoder(n_bins=2), process).fit(X, y)
+    assert len(process.columns_) > 4
+    samples, background = X[:3], X[3:12]
+    shapley = shapley_values(model, samples, background)
+
+    def score(cells):
+        frame = pd.DataFrame(cells, columns=X.columns).astype(X.dtypes)
+        return model.decision_function(frame)[:, None]
+
+    expected = values_by_definition(
+        score, samples.to_numpy(object).tolist(),
+        background.to_numpy(object).tolist(), None,
+    )  # fmt: skip
+    found = shapley.values.reshape(expected.shape)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    assert np.abs(expected).max(axis=(0, 2)).min() > 0.01
+
+
+def test_a_process_behind_a_column_transformer_reads_features_without_names():
     X, y = TWO
     half = X.columns[:2], X.columns[2:]
     parts = [(str(k), BooleanEncoder(n_bins=3), [*half[k]]) for k in (0, 1)]
     process = BooleanGaussianProcessClassifier(max_iter=1)
     model = make_pipeline(ColumnTransformer(parts), process).fit(X, y)
-    with pytest.raises(ValueError, match=r"set_output\(transform='pandas'\)"):
-        shapley_values(model, X[:2], X[::15])
+    shapley = shapley_values(model, X[:2], X[::15])
+    scores = model.decision_function(X[:2])
+    np.testing.assert_allclose(shapley.scores(), scores, rtol=0, atol=1e-9)
     model[0].set_output(transform="pandas")
     shapley = shapley_values(model.fit(X, y), X[:2], X[::15])
     plain = make_pipeline(BooleanEncoder(n_bins=3), process).fit(X, y)
@@ -333,7 +360,10 @@ def test_columns_of_a_process_are_those_to_explain():
     process.set_params(max_iter=1).fit(X, y)
     values = shapley_values(process, X[:2], X, feature_groups=list("aabbc")).values
     np.testing.assert_array_equal(values, process.column_values(X[:2], X)[..., 0])
-    with pytest.raises(ValueError, match="not columns_"):
+    for owners in ([0, 1], [0, 1, -1], [0.0, 1.0, 1.0], "abc"):
+        with pytest.raises(ValueError, match="for each of the 3 columns_"):
+            process.column_values(X[:2], X, owners=owners)
+    with pytest.raises(ValueError, match="divide columns_"):
         shapley_values(process, X[:2], X)
 
 
