@@ -30,6 +30,7 @@ from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 
 from sklboolean import (
+    AveragedPerceptron,
     BooleanEncoder,
     BooleanGradientBoostingClassifier,
     ConjunctionLogisticRegression,
@@ -60,6 +61,7 @@ def fit_pipeline(learner):
     """Make the function that fits an encoder and a learner."""
 
     def fit(frame, client):
+        frame = frame.persist()  # read once, as the peers do
         model = make_pipeline(BooleanEncoder(), learner)
         model.fit(frame[COLUMNS], frame["y"])
         return model.predict_proba
@@ -122,12 +124,13 @@ def fit_incremental(frame, client):
 LEARNERS = {
     "BooleanGradientBoostingClassifier": (
         fit_pipeline(BooleanGradientBoostingClassifier(random_state=0)),
-        2,
+        3,
     ),
-    "RuleClassifier": (fit_pipeline(RuleClassifier(random_state=0)), 2),
+    "AveragedPerceptron": (fit_pipeline(AveragedPerceptron(random_state=0)), 3),
+    "RuleClassifier": (fit_pipeline(RuleClassifier(random_state=0)), 3),
     "ConjunctionLogisticRegression, C=.01": (
         fit_pipeline(ConjunctionLogisticRegression(C=0.01)),
-        2,
+        3,
     ),
     "DaskLGBMClassifier": (fit_lightgbm, 4),
     "DaskXGBClassifier": (fit_xgboost, 5),

@@ -17,6 +17,7 @@ from sklboolean.preprocessing._times import calendar_levels
 
 # Intervals up to which partitions of very many numbers are cut exactly.
 MOST_INTERVALS = 2048
+KEYED = ("levels", "by_class")
 ADDED = True  # in the place of numbers that are those of all labels
 
 
@@ -62,14 +63,17 @@ class ColumnSummary:
     special: dict = field(default_factory=dict)
 
     def __getstate__(self):
+        # Pairs, since skops merges keys that are Booleans.
+        pairs = {k: d and [*d.items()] for k, d in vars(self).items() if k in KEYED}
         # Those of each label add up to the numbers, which need not be sent then.
         numbers = self.numbers
         is_sum = self.by_class and numbers is not None
         is_sum = is_sum and (numbers.is_complete or not numbers.is_large)
-        return vars(self) | ({"numbers": ADDED} if is_sum else {})
+        return vars(self) | pairs | ({"numbers": ADDED} if is_sum else {})
 
     def __setstate__(self, state):
-        vars(self).update(state)
+        keyed = {k: pairs and dict(pairs) for k, pairs in state.items() if k in KEYED}
+        vars(self).update(state | keyed)
         if state["numbers"] is ADDED:
             total = reduce(QuantileSketch.merge, self.by_class.values())
             vars(self)["numbers"] = total
