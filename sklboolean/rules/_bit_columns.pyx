@@ -89,22 +89,26 @@ def add_columns(const uint64_t[:, ::1] columns, const double[:, ::1] coefficient
                                     &scores[k, 64 * first], last - first)
 
 
-def keep_samples(const uint64_t[:, ::1] columns, const uint64_t[::1] samples,
-                 uint64_t[:, ::1] packed):
-    """Write the bits of some samples of each column, without gaps.
+def keep_samples(const uint64_t[:, ::1] columns, const int64_t[::1] chosen, int64_t first,
+                 const uint64_t[::1] samples, uint64_t[:, ::1] packed):
+    """Write the bits of some samples of some columns, without gaps.
 
     Parameters
     ----------
     columns : ndarray of shape (n_columns, n_words), uint64
-    samples : ndarray of shape (n_words,), uint64
-        The samples to keep, as bits.
-    packed : ndarray of shape (n_columns, n_packed), uint64
+    chosen : ndarray of shape (n_chosen,), int64
+    first : int
+        The first word that is read.
+    samples : ndarray of shape (n_read,), uint64
+        The samples of the words that are read to keep, as bits.
+    packed : ndarray of shape (n_chosen, n_packed), uint64
         With as many words as the number of these samples takes.
     """
     cdef:
-        int64_t w, c, n_kept = 0, n_words = columns.shape[1]
+        int64_t w, c, n_kept = 0, n_words = samples.shape[0]
         sklb_kept_bits *plans
-    require(samples.shape[0] == n_words and packed.shape[0] == columns.shape[0],
+    require(0 <= first <= columns.shape[1] - n_words and packed.shape[0] == chosen.shape[0]
+            and sklb_all_below_64(&chosen[0], chosen.shape[0], columns.shape[0]),
             "the samples to keep do not fit")
     plans = <sklb_kept_bits *> malloc((n_words + 1) * sizeof(sklb_kept_bits))
     if plans == NULL:
@@ -115,8 +119,8 @@ def keep_samples(const uint64_t[:, ::1] columns, const uint64_t[::1] samples,
             n_kept += plans[w].n_kept
         require(packed.shape[1] == (n_kept + 63) // 64, "the samples to keep do not fit")
         with nogil:
-            for c in range(columns.shape[0] if n_kept else 0):
-                sklb_keep_bits(&columns[c, 0], plans, n_words, &packed[c, 0])
+            for c in range(chosen.shape[0] if n_kept else 0):
+                sklb_keep_bits(&columns[chosen[c], first], plans, n_words, &packed[c, 0])
     finally:
         free(plans)
 

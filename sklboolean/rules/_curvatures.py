@@ -172,11 +172,10 @@ class Curvatures:
         # Many: samples without the digit are left out first, which leaves fewer words.
         chosen = [self.counted[1, entries] for entries in (rows, others)]
         for start in range(0, columns.shape[1], WORDS):
-            words = slice(start, start + WORDS)
-            sides = [columns[places, words] for places in chosen]
-            for exponent, digit in enumerate(digits[:, words]):
+            for exponent, digit in enumerate(digits[:, start : start + WORDS]):
                 rows_of, others_of = (
-                    keep_true(side, digit, self.n_jobs) for side in sides
+                    keep_true(columns, side, start, digit, self.n_jobs)
+                    for side in chosen
                 )
                 right = BitColumns.from_rows(others_of)
 
@@ -195,17 +194,21 @@ class Curvatures:
                 self.work += PACK * (len(rows) + len(others)) * len(digit)
 
 
-def keep_true(columns, samples, n_jobs=1):
-    """Pack the bits of the samples that are marked, as `BitRows`."""
+def keep_true(columns, chosen, start, samples, n_jobs=1):
+    """Pack the bits of the samples that are marked, as `BitRows`.
+
+    Those of some columns; the marks are of their words from ``start`` on.
+    """
     n = np.empty(1, dtype=np.int32)
     count_ones(samples[None, :], n)
-    packed = np.empty((len(columns), -(-int(n[0]) // 64)), dtype=np.uint64)
+    packed = np.empty((len(chosen), -(-int(n[0]) // 64)), dtype=np.uint64)
 
     def keep(first, last):
-        keep_samples(columns[first:last], samples, packed[first:last])
+        part = chosen[first:last], start, samples, packed[first:last]
+        keep_samples(columns, *part)
 
-    small = columns.size < PACKED_FOR_THREADS
-    each_slice(keep, len(columns), n_jobs, small=small)
+    small = len(chosen) * len(samples) < PACKED_FOR_THREADS
+    each_slice(keep, len(chosen), n_jobs, small=small)
     return BitRows.from_words(packed, int(n[0]))
 
 

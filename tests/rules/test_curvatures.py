@@ -263,13 +263,14 @@ def test_clearly_above_is_by_standard_errors_of_the_mean_difference(seed, n):
 @given(st.integers(0, 10**6), st.integers(1, 5), st.sampled_from([0, 0.02, 0.5, 1]))
 def test_kept_samples_have_their_bits_in_order(seed, n_words, share):
     rng = np.random.default_rng(seed)
-    bits = (rng.random((3, 64 * n_words)) < 0.5).astype(np.uint8)
+    bits = (rng.random((3, 64 * n_words + 64)) < 0.5).astype(np.uint8)
     is_kept = (rng.random(64 * n_words) < share).astype(np.uint8)
     n_packed = -(-int(is_kept.sum()) // 64)
     packed = np.empty((3, n_packed), dtype=np.uint64)
-    keep_samples(pack_dense(bits), pack_dense(is_kept[None])[0], packed)
+    chosen = np.array([2, 0, 2])
+    keep_samples(pack_dense(bits), chosen, 1, pack_dense(is_kept[None])[0], packed)
     expected = np.zeros((3, 64 * n_packed), dtype=np.uint8)
-    expected[:, : is_kept.sum()] = bits[:, is_kept == 1]
+    expected[:, : is_kept.sum()] = bits[chosen, 64:][:, is_kept == 1]
     assert np.array_equal(packed, pack_dense(expected)[:, :n_packed])
 
 
