@@ -21,7 +21,7 @@
 from itertools import combinations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve
 from scipy.special import expit, logsumexp, softmax
 
 from sklboolean._core.parallel import each_slice
@@ -33,6 +33,7 @@ from sklboolean.rules._bit_columns import (
     sum_columns_of_many,
 )
 from sklboolean.rules._curvatures import Curvatures
+from sklboolean.rules._kept_factor import KeptFactor, factor
 
 # Coefficients besides those other than 0 that one step may change, at least.
 MIN_ADDED = 64
@@ -289,7 +290,7 @@ class L1Problem:
         support = np.hstack([chosen[:, moves] for chosen, _, moves in blocks])
         entries, ends = tuple(support), np.cumsum([b[2].sum() for b in blocks])[:-1]
         try:
-            factors = [factor(matrix[moves], moves) for _, matrix, moves in blocks]
+            factors = [factor(matrix, moves) for _, matrix, moves in blocks]
         except np.linalg.LinAlgError:
             return
 
@@ -405,15 +406,16 @@ class L1Problem:
         A few passes of coordinate descent choose which coefficients are 0; then all
         others move together.
         """
+        kept = KeptFactor(matrix)
         for _ in range(MAX_ROUNDS):
             n_passes = descend(matrix, slopes, prices, signs, new, tol, N_PASSES)
             self.work += len(new) ** 2 * N_PASSES
             if n_passes < N_PASSES - 1 or self.work >= self.max_work:
                 break
-            self._move_support(matrix, slopes, prices, new)
+            self._move_support(kept, slopes, prices, new)
         return new
 
-    def _move_support(self, matrix, slopes, prices, new):
+    def _move_support(self, kept, slopes, prices, new):
         """Move the coefficients other than 0 towards the minimum for their signs.
 
         Coefficients that would change their sign become 0. The step is halved until it
@@ -421,18 +423,18 @@ class L1Problem:
         """
         support = np.flatnonzero((new != 0) | (prices == 0))
         signs, start = np.sign(new[support]), new[support]
-        rows, slope = matrix[support], slopes[support] + signs * prices[support]
+        slope, change = slopes[support] + signs * prices[support], np.zeros(len(new))
         try:
-            step = cho_solve(factor(rows, support), -slope, check_finite=False)
+            step = kept.solve(support, -slope)
         except np.linalg.LinAlgError:
             return
         self.work += len(support) ** 3 // 12 + 2 * len(new) ** 2
         for halved in range(7):
             moved = start + 0.5**halved * step
             moved[(signs * moved < 0) & (prices[support] > 0)] = 0.0
-            change = moved - start
-            bent = change @ rows
-            decrease = slopes[support] @ change + 0.5 * change @ bent[support]
+            change[support] = moved - start
+            bent = kept.matrix @ change
+            decrease = slopes @ change + 0.5 * change @ bent
             decrease += prices[support] @ (np.abs(moved) - np.abs(start))
             if decrease < 0:
                 new[support] = moved
@@ -467,22 +469,6 @@ class L1Problem:
                 self.value = value
                 return True
         return False
-
-
-def factor(rows, support):
-    """Compute the Cholesky factor of some rows and columns of a matrix.
-
-    Raises
-    ------
-    LinAlgError
-        Where the matrix is not positive definite.
-    """
-    hessian = rows[:, support]
-    # A ridge, since columns of one attribute may add up to the intercept.
-    hessian[np.diag_indices(len(hessian))] *= 1 + 1e-6
-    hessian[np.diag_indices(len(hessian))] += 1e-10
-    # The order of its columns is the one of LAPACK: nothing is copied.
-    return cho_factor(hessian.T, lower=True, overwrite_a=True, check_finite=False)
 
 
 def conjugate_gradients(multiply, precondition, residual, limits):

@@ -13,7 +13,7 @@ from sklboolean.rules._bit_columns import (
 
 from sklboolean._core.bits import pack_dense
 from sklboolean.rules import _column_generation as generation
-from sklboolean.rules import _curvatures, _l1_problem
+from sklboolean.rules import _curvatures, _kept_factor, _l1_problem
 from sklboolean.rules._column_generation import ConjunctionSum, choose_different
 from sklboolean.rules._curvatures import Curvatures
 from sklboolean.rules._held_out_path import CLEARLY, HeldOutLosses, HeldOutWatch
@@ -364,3 +364,27 @@ def test_conjugate_gradients_solve_linear_systems(seed, n):
     given = matrix.dot, inverse.dot, target.copy(), limits
     found = _l1_problem.conjugate_gradients(*given)
     np.testing.assert_allclose(matrix @ found, target, atol=1e-6)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10**6), st.sampled_from([0, 1]))
+def test_a_kept_factor_solves_for_each_part(seed, for_each_changed):
+    """With 0 entries for each change the first factor serves all parts."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 12))
+    matrix = np.cov(rng.normal(size=(n, 40))).reshape(n, n)
+    kept = _kept_factor.KeptFactor(matrix)
+    parts = [rng.permutation(n)[: rng.integers(1, n + 1)] for _ in range(4)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_kept_factor, "LEAST", 0)
+        for number, part in enumerate(map(np.sort, parts)):
+            # Without a factor there is nothing to keep.
+            limit = for_each_changed if number else 99
+            patch.setattr(_kept_factor, "FOR_EACH_CHANGED", limit)
+            values = rng.normal(size=len(part))
+            found = kept.solve(part, values)
+            square = matrix[np.ix_(part, part)]
+            square += np.diag(1e-6 * np.diag(square) + 1e-10)
+            np.testing.assert_allclose(square @ found, values, rtol=0, atol=1e-9)
+    if not for_each_changed:
+        assert np.array_equal(kept.part, np.sort(parts[0]))
