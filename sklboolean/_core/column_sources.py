@@ -1,4 +1,4 @@
-"""Which columns of the user's data the features of a pipeline come from."""
+"""The columns of the user's data behind the features of a pipeline."""
 
 from operator import methodcaller
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 
 class Source(NamedTuple):
-    """What a feature says of the user's data.
+    """Condition of a feature on the user's data.
 
     Parameters
     ----------

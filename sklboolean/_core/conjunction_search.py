@@ -203,7 +203,7 @@ def to_integers(coefficients):
 
 
 class Outcome(NamedTuple):
-    """What a search has found, and what it has proved.
+    """Result of a search: what it found and proved.
 
     Attributes
     ----------

@@ -64,7 +64,7 @@ BIN_BITS = 12
 
 @dataclass(frozen=True)
 class TableCost:
-    """What a table takes, known from the number of ones in each sample.
+    """Cost of a table, known from the number of ones in each sample.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ MISSING = ("is", "missing")
 
 
 class Condition(NamedTuple):
-    """What the name of a Boolean feature says of a column of the original data.
+    """Condition on a column of the original data, read from the name of a feature.
 
     Parameters
     ----------

@@ -250,7 +250,7 @@ class AnswerTable:
 
 @dataclass
 class MistakeCounts:
-    """How often each hypothesis erred: bit h of plane b is bit b of its count."""
+    """Errors of each hypothesis: bit h of plane b is bit b of its count."""
 
     planes: np.ndarray
     n_hypotheses: int

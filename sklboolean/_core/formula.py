@@ -1,4 +1,4 @@
-"""What a fitted model is: rules of which the first decides, or a weighted sum of terms.
+"""Formulas of fitted models: first-match rules, or a weighted sum of terms.
 
 A term is a conjunction: a tuple of pairs of a feature and the value it must have. Each
 class describes itself once, in its method ``_formula``. Texts, code, explanations and
@@ -205,7 +205,7 @@ class WeightedSum(TermsMixin):
 
     @property
     def kind(self):
-        """What an explanation lists: weights, or votes."""
+        """Kind of the parts of an explanation: weights, or votes."""
         return "weights" if self.divisors is None else "votes"
 
     def scaled(self):

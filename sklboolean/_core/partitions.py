@@ -12,7 +12,7 @@ from sklboolean._core.weights import check_sample_weight
 
 
 class TableSchema(NamedTuple):
-    """What the data of all partitions share: number and names of the features."""
+    """Number and names of the features of all partitions."""
 
     n_features: int
     names: np.ndarray | None
@@ -60,7 +60,7 @@ def _difference(first, names):
 
 
 class PartitionInfo(NamedTuple):
-    """What is known of a partition before training.
+    """Facts about a partition before training.
 
     ``totals`` and ``counts`` are the weight of the samples of each label, and how many
     have weight.

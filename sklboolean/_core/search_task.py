@@ -1,4 +1,4 @@
-"""What a search for conjunctions looks for, where, and what ends it."""
+"""Tasks of a search for conjunctions: scores, samples and limits."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +12,7 @@ BLOCK = 2**19
 
 @dataclass(frozen=True)
 class SearchTask:
-    """What a search looks for: the conjunctions of the largest scores.
+    """Task of a search: the conjunctions of the largest scores.
 
     The score of a conjunction is its weight times the factor of its length.
 
@@ -78,7 +78,7 @@ class SearchPart(NamedTuple):
 
 
 class SearchLimits(NamedTuple):
-    """What ends a search early.
+    """Limits that end a search early.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What runs here: for bug reports."""
+"""Versions of what is installed, for bug reports."""
 
 import platform
 import sys

@@ -42,7 +42,7 @@ LARGEST_POWER = 700
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a database writes names, texts and types.
+    """Syntax of names, texts and types in a database.
 
     Attributes
     ----------
@@ -237,7 +237,7 @@ def sql_number(value):
 
 
 class SqlFeatures:
-    """What stands for each feature: a column of the table, or a condition on one.
+    """SQL of each feature: a column of the table, or a condition on one.
 
     Parameters
     ----------

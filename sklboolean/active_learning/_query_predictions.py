@@ -1,4 +1,4 @@
-"""What a committee with labels predicts: its mean, a final estimator, or both."""
+"""Predictions of a committee with labels: its mean, a final estimator, or both."""
 
 # The committee predicts by the mean of its members. A final estimator that was given
 # predicts instead of it; the perceptron of "auto" has half of the vote.

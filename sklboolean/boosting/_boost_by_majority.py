@@ -321,7 +321,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
 
     @property
     def _memory(self):
-        """What a fit takes; only that of features alone has a bound."""
+        """Memory of a fit; only that of features alone has a bound."""
         has_stumps = type(self._weak_estimator()) is BooleanStump
         return MemoryCost(2**26, 170, 3.0, 90) if has_stumps else None
 

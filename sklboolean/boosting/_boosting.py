@@ -41,7 +41,7 @@ class WeakLearnerError(ValueError):
 
 @dataclass(frozen=True)
 class Schedule:
-    """What is assumed of the weak hypotheses, and when boosting stops.
+    """Assumptions about the weak hypotheses, and when boosting stops.
 
     Attributes
     ----------

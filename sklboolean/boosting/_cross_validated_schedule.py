@@ -180,7 +180,7 @@ class CrossValidatedSchedule(BoostingSchedule):
 
 
 class Choice(NamedTuple):
-    """What a booster plays, and how well it did on held-out samples.
+    """Schedule of a booster, and its accuracy on held-out samples.
 
     Attributes
     ----------

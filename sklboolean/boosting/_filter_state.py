@@ -45,7 +45,7 @@ FOR_SAMPLES, FOR_HYPOTHESES = 0, 1
 
 @dataclass(frozen=True)
 class FilterPlan:
-    """What is fixed before the first sample is seen.
+    """Settings that are fixed before the first sample is seen.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ def plan_filter(
 
 @dataclass(frozen=True)
 class RoundFilter:
-    """What one round accepts, and when it is aborted.
+    """Acceptance rule of one round, and when it is aborted.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ MOST_COMPILED = 2001  # rounds of a compiled game, whose states of all rounds ar
 
 
 class WeakLearner(Protocol):
-    """What the rounds of boosting need of a weak learner.
+    """Interface of a weak learner for the rounds of boosting.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class WeakLearner(Protocol):
 
 
 class GameArrays:
-    """What a compiled game of k rounds reads, and the arrays that it writes.
+    """Input of a compiled game of k rounds, and the arrays that it writes.
 
     Attributes
     ----------

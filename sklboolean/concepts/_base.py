@@ -1,4 +1,4 @@
-"""What the classifiers of one concept share: two classes and Boolean samples."""
+"""Base of classifiers of one concept: two classes and Boolean samples."""
 
 from scipy import sparse
 

@@ -1,4 +1,4 @@
-"""What all density models share: samples with missing values, scores, draws.
+"""Base of all density models: samples with missing values, scores, draws.
 
 Binary models keep samples as signs: int8, 1 for true, -1 for false, 0 for missing.
 """

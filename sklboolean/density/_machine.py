@@ -1,4 +1,4 @@
-"""What all machines share: checks, starts, resumed training, hidden units."""
+"""Base of all machines: checks, starts, resumed training, hidden units."""
 
 # `MachineState` is all that a prediction needs. Machines that learn by exact sums
 # derive from `ExactTrainingMixin`, those with binary inputs from `BinaryMachineMixin`.
@@ -43,7 +43,7 @@ class MachineState:
 
 
 class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """What all machines share.
+    """Base of all machines.
 
     Each has ``_log_partition`` of parameters; ``_fit_inputs(samples, weights,
     centre)``, which fits the distribution of the inputs without hidden units; and

@@ -35,7 +35,7 @@ MOST_FOR_PROCESS, MOST_FOR_LINEAR = 2000, 20_000
 
 
 class Logits:
-    """What a pool of classifiers adds up: centered logits.
+    """Centered logits, the scores that a pool of classifiers adds up.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ MOST_FOR_PROCESS = 5000
 
 
 class Predictions:
-    """What a pool of regressors adds up: predictions."""
+    """Predictions, the scores that a pool of regressors adds up."""
 
     @staticmethod
     def of_samples(model, X):

@@ -344,7 +344,7 @@ class _Samples(NamedTuple):
 
 
 class _Search:
-    """What the searches for all samples share.
+    """Data of the searches for all samples.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What displays draw: curves, rows of bars or points, and grids of pictures."""
+"""Parts of displays: curves, rows of bars or points, and grids of pictures."""
 
 import numpy as np
 

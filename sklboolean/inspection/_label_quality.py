@@ -1,4 +1,4 @@
-"""Which labels may be wrong, by models that were not trained on them."""
+"""Doubtful labels, by models that were not trained on them."""
 
 import numpy as np
 from scipy import sparse

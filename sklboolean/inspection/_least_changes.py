@@ -63,7 +63,7 @@ class Nodes:
 
 @dataclass(frozen=True)
 class ChangeProblem:
-    """Which changes are allowed, what they cost, and what they must achieve.
+    """Allowed changes, their costs, and the score to reach.
 
     Attributes
     ----------

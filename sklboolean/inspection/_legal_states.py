@@ -16,7 +16,7 @@ LARGEST = 2.0**40  # bounds of whole numbers below are exact to less than 1/2
 
 @dataclass(frozen=True)
 class LegalStates:
-    """What a column can be changed to.
+    """The values that a column can be changed to.
 
     Attributes
     ----------

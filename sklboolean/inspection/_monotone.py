@@ -1,4 +1,4 @@
-"""Whether a score moves in one direction as a column grows, proved or contradicted.
+"""Proofs that a score moves in one direction as a column grows, or counterexamples.
 
 A column has states, from its smallest interval to its largest. A score never falls if
 it does not between any state and the next one, whatever the states of other columns.

@@ -1,4 +1,4 @@
-"""Whether the best of all conjunctions is better than chance: a permutation test."""
+"""A permutation test of the best of all conjunctions against chance."""
 
 # 1. The target is centred in each stratum and rounded to whole numbers, so all sums
 #    are exact, and equal scores are equal numbers.

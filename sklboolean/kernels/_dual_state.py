@@ -30,7 +30,7 @@ from sklboolean.kernels._dual_model import TOO_LONG, DualModel
 
 @dataclass(frozen=True)
 class DualConfig:
-    """What a dual state depends on and keeps while training is resumed.
+    """Settings of a dual state that stay while training is resumed.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class DualState:
 
     @property
     def unit(self):
-        """What scores and coefficients are divided by: 1 without normalisation."""
+        """Divisor of scores and coefficients: 1 without normalisation."""
         if not self.config.normalize:
             return 1
         n_means = self.n_seen + 1 if self.config.average == "mean" else 1

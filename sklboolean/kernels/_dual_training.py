@@ -119,7 +119,7 @@ class UpdateRule:
 
 @dataclass
 class PerceptronTask:
-    """What one perceptron is trained on: its samples, labels and coefficients so far.
+    """Training data of one perceptron: samples, labels and coefficients so far.
 
     Attributes
     ----------

@@ -87,7 +87,7 @@ class PairFormula:
 
 
 class SampleLayout:
-    """How to lay out samples that are compared with those of one table.
+    """Layout of samples that are compared with those of one table.
 
     Of sparse samples the commonest features are packed into words.
 

@@ -492,7 +492,7 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
         return np.ones(table.shape[0]), -self.score_exponent_
 
     def _scale(self, state):
-        """What scores are divided by before they are calibrated."""
+        """Divisor of scores before they are calibrated."""
         return 1.0 if state.config.normalize else state.model.bound
 
     def _set_fitted_attributes(self, state):

@@ -1,4 +1,4 @@
-"""What the averaged perceptron and Winnow share: online linear classification."""
+"""Base of the averaged perceptron and Winnow: online linear classification."""
 
 # A training call (`_train`), in steps:
 # 1. `near_samples` copies the samples if few of many are trained on.
@@ -74,7 +74,7 @@ class BaseOnlineLinear(ExportMixin, ParameterMixingMixin, OnlineClassifier):
 
     @property
     def _memory(self):
-        """What a fit takes; samples that train and those held out are copies."""
+        """Memory of a fit; samples that train and those held out are copies."""
         return MemoryCost(2**24, 80 if self.early_stopping else 50, 2.0, 20)
 
     def _check_params(self):

@@ -1,4 +1,4 @@
-"""What fitting an encoder needs to know of a column; summaries of batches add up."""
+"""Summary of a column for the fit of an encoder; summaries of batches add up."""
 
 # Merging is exact for levels, and for numbers up to the error of their sketch. The
 # levels of an ordered category must be the same in all batches, in one order.

@@ -262,7 +262,7 @@ class ColumnGeneration:
 
     @property
     def gap(self):
-        """What the objective exceeds the bound by."""
+        """Excess of the objective over the bound."""
         return self.objective - self.least
 
     def add(self, conjunctions):

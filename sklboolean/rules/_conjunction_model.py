@@ -82,7 +82,7 @@ class ConjunctionModel(CallbackSupportMixin, WeightedRulesMixin, VersionedEstima
 
     @property
     def _memory(self):
-        """What a fit takes; the choice of C has no bound."""
+        """Memory of a fit; the choice of C has no bound."""
         return self._memory_of_one_C if isinstance(self.C, Real) else None
 
     def _most_conjunctions(self, X, y):

@@ -24,7 +24,7 @@ def listed(given, name):
 
 
 class EditedMixin:
-    """What the methods share that return an edited model."""
+    """Base of the methods that return an edited model."""
 
     edit_losses_ = None
 

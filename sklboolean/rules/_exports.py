@@ -22,7 +22,7 @@ def rules_frame(rules, feature_names):
 
 
 class RulesMixin(PackedPartitionsMixin, ExportMixin):
-    """What estimators with ``rules_`` share: exports, notebooks, fits to partitions.
+    """Base of estimators with ``rules_``: exports, notebooks, fits to partitions.
 
     For estimators with ``_formula`` and ``_rules_html``. It comes before
     ``BaseEstimator``, whose diagram it shows above the rules in a notebook.

@@ -1,4 +1,4 @@
-"""What classifiers share whose first satisfied rule decides."""
+"""Base of classifiers whose first satisfied rule decides."""
 
 import numpy as np
 from sklearn.base import ClassifierMixin

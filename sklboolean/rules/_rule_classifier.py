@@ -52,7 +52,7 @@ MAX_MODEL_SAMPLES = 4000
 
 @dataclass(frozen=True)
 class Setting:
-    """What is chosen on held-out samples.
+    """Parameters that are chosen on held-out samples.
 
     Attributes
     ----------
@@ -382,7 +382,7 @@ class RuleClassifier(
 
     @property
     def _memory(self):
-        """What a fit takes; the search for four literals lists the ones of samples.
+        """Memory of a fit; the search for four literals lists the ones of samples.
 
         The default model of labels has a machine for each pair of classes.
         """

@@ -14,7 +14,7 @@ PREDICTED = 2**16
 
 
 class Decisions(NamedTuple):
-    """What each rule decides; the last entry is for the default.
+    """Decision of each rule; the last entry is for the default.
 
     Attributes
     ----------

@@ -26,7 +26,7 @@ def with_precision(rule, X, is_label):
 
 
 class _RuleSet(ExportMixin):
-    """What a DNF and a weighted sum of rules share: two labels, columns and names."""
+    """Base of a DNF and of a weighted sum of rules: two labels, columns and names."""
 
     def _columns(self):
         names = self.feature_names

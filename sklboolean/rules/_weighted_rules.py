@@ -1,4 +1,4 @@
-"""What models share that add up weights of conjunctions."""
+"""Base of models that add up weights of conjunctions."""
 
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
