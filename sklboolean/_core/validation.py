@@ -22,7 +22,7 @@ from itertools import zip_longest
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import assert_all_finite
+from sklearn.utils import assert_all_finite, validation
 from sklearn.utils.validation import check_array, validate_data
 
 from sklboolean._core.bits import (
@@ -40,6 +40,12 @@ from sklboolean._core.sparse_structure import (
     check_sparse_structure,
     without_duplicates,
 )
+
+
+def check_is_fitted(estimator):
+    """Check that an estimator is fitted, as scikit-learn does, which asks for tags."""
+    if "n_features_in_" not in vars(estimator):
+        validation.check_is_fitted(estimator)
 
 
 def check_array_strict(X, name="X", *, ensure_all_finite=True, **options):

@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import (
     DecisionClassifierMixin,
@@ -28,7 +27,7 @@ from sklboolean._core.progress import (
     Progress,
     with_callbacks,
 )
-from sklboolean._core.validation import validate_boolean, warn_user
+from sklboolean._core.validation import check_is_fitted, validate_boolean, warn_user
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights, labelled_weights
 from sklboolean.kernels._evaluators import warn_of_many_pairs

@@ -171,6 +171,9 @@ class DualModel:
     def norms(self, table):
         """Compute sqrt(K(x, x)) of each sample; 1 for 0."""
         _, queries = self._lay_out(table)
+        return self._norms(table, queries)
+
+    def _norms(self, table, queries):
         evaluator = self.evaluator
         counts = evaluator.table
         if counts.count == "common" and queries.ones.max(initial=0) > counts.max_count:
@@ -179,7 +182,10 @@ class DualModel:
         return kernel_norms(evaluator, queries)
 
     def scores(self, table, n_jobs):
-        """Compute the score of each sample, shape (n_samples, n_scores), float64."""
+        """Compute the score of each sample, shape (n_samples, n_scores), float64.
+
+        Where updates are divided by norms, so are they.
+        """
         support, queries = self._lay_out(table)
         evaluator = self.evaluator.with_threads(n_jobs)
         if self.votes:
@@ -196,7 +202,10 @@ class DualModel:
         if self.is_certified:
             for i in self._rounded(evaluator, support, queries, sums).tolist():
                 scores[i] = self._exact_scores(support, queries.take(slice(i, i + 1)))
-        return np.ascontiguousarray(scores)
+        scores = np.ascontiguousarray(scores)
+        if self.state.config.normalize:
+            scores /= self.state.unit * self._norms(table, queries)[:, np.newaxis]
+        return scores
 
     def _rounded(self, evaluator, support, queries, sums):
         """Find the samples whose sign or winner rounding might have changed."""

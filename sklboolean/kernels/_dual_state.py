@@ -140,8 +140,6 @@ class DualState:
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes), float64
         """
         decision = self.model.scores(table, n_jobs)
-        if self.config.normalize:
-            decision /= self.unit * self.model.norms(table)[:, np.newaxis]
         if decision.shape[1] > 1:
             return decision
         # A tie predicts the second class, and so must its score.

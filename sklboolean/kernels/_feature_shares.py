@@ -14,10 +14,9 @@ samples with s common literals share, feature j of these literals gets
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import unpack_words
-from sklboolean._core.validation import validate_boolean
+from sklboolean._core.validation import check_is_fitted, validate_boolean
 from sklboolean.kernels._count_table import near_one, split_integers
 from sklboolean.kernels._kernels import (
     ConjunctionKernel,

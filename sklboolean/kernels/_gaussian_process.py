@@ -13,14 +13,13 @@ from functools import partial
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.bits import as_words, unpack_words
 from sklboolean._core.damage import require, require_shape
 from sklboolean._core.memory import check_free
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin
-from sklboolean._core.validation import validate_boolean
+from sklboolean._core.validation import check_is_fitted, validate_boolean
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights
 from sklboolean.kernels._evidence import (

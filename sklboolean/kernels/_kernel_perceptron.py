@@ -6,7 +6,6 @@ from operator import itemgetter
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import OnlineClassifier
 from sklboolean._core.deprecation import old_parameters
@@ -20,7 +19,11 @@ from sklboolean._core.parameters import (
     is_auto,
 )
 from sklboolean._core.progress import SILENT
-from sklboolean._core.validation import validate_boolean, validate_data_strict
+from sklboolean._core.validation import (
+    check_is_fitted,
+    validate_boolean,
+    validate_data_strict,
+)
 from sklboolean.kernels._dual_model import TOO_LONG
 from sklboolean.kernels._dual_state import DualConfig, DualState
 from sklboolean.kernels._dual_training import RESOLUTION, UpdateRule

@@ -19,7 +19,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import History, OnlineClassifier
 from sklboolean._core.bits import always_true
@@ -39,6 +38,7 @@ from sklboolean._core.progress import SILENT
 from sklboolean._core.validation import (
     KEPT_DTYPES,
     as_boolean,
+    check_is_fitted,
     validate_data_or_bits,
     warn_of_lost_columns,
     warn_of_raw_numbers,

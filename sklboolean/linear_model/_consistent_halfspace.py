@@ -6,7 +6,6 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import DecisionClassifierMixin, restore_on_error
 from sklboolean._core.calibration import fit_slope
@@ -17,7 +16,7 @@ from sklboolean._core.formula import linear_formula
 from sklboolean._core.labels import check_two_classes, encode_classes
 from sklboolean._core.parameters import check_choice, check_real
 from sklboolean._core.sparse_structure import without_duplicates
-from sklboolean._core.validation import validate_data_strict, warn_user
+from sklboolean._core.validation import check_is_fitted, validate_data_strict, warn_user
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import labelled_weights
 from sklboolean.linear_model._old_parameters import OF_CONSISTENT_HALFSPACE
