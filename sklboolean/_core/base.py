@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
@@ -82,81 +82,6 @@ class TableScoreMixin(PartitionsMixin):
         return super().score(X, plain_labels(y), sample_weight)
 
 
-class LogOddsMixin:
-    """``predict`` and probabilities of a classifier whose scores are log-odds.
-
-    A subclass defines ``_scores(X)``, of shape (n_samples, 1) for the log-odds of the
-    second of two classes, or (n_samples, n_classes). A fitted one has ``classes_``.
-    """
-
-    def decision_function(self, X) -> np.ndarray:
-        """Compute the log-odds, or with more than two classes a score for each.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes the log-odds of the second. The softmax of more scores gives
-            the probabilities.
-        """
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict_proba(self, X) -> np.ndarray:
-        """Estimate the probability of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes), dtype float64
-        """
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            return np.hstack([expit(-scores), expit(scores)])
-        return softmax(scores, axis=1)
-
-    def predict_log_proba(self, X) -> np.ndarray:
-        """Compute the logarithm of ``predict_proba``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes), dtype float64
-        """
-        scores = self._scores(X)
-        if scores.shape[1] == 1:
-            return -np.logaddexp(0, np.hstack([scores, -scores]))
-        return log_softmax(scores, axis=1)
-
-    def predict(self, X) -> np.ndarray:
-        """Predict the label of each sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Boolean features.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            The most probable class.
-        """
-        codes = predicted_codes(self._scores(X))
-        return labels_of(self.classes_, codes)
-
-
 class DecisionClassifierMixin(PartitionsMixin):
     """``predict`` and ``predict_proba`` from ``decision_function``.
 
@@ -198,6 +123,62 @@ class DecisionClassifierMixin(PartitionsMixin):
     def _calibration_scores(self, X):
         """Compute the scores on which the slope was fitted."""
         return self.decision_function(X)
+
+
+class LogOddsMixin(DecisionClassifierMixin):
+    """Probabilities of a classifier whose scores are log-odds.
+
+    A subclass defines ``_scores(X)``, of shape (n_samples, 1) for the log-odds of the
+    second of two classes, or (n_samples, n_classes). A fitted one has ``classes_``.
+    """
+
+    def decision_function(self, X) -> np.ndarray:
+        """Compute the log-odds, or with more than two classes a score for each.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes the log-odds of the second. The softmax of more scores gives
+            the probabilities.
+        """
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X) -> np.ndarray:
+        """Estimate the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes), dtype float64
+        """
+        return probabilities(self.decision_function(X), 1.0)
+
+    def predict_log_proba(self, X) -> np.ndarray:
+        """Compute the logarithm of ``predict_proba``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Boolean features.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes), dtype float64
+        """
+        scores = self._scores(X)
+        if scores.shape[1] == 1:
+            return -np.logaddexp(0, np.hstack([scores, -scores]))
+        return log_softmax(scores, axis=1)
 
 
 @dataclass

@@ -4,19 +4,16 @@ import numpy as np
 from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 
-from sklboolean._core.base import LogOddsMixin, TableScoreMixin, restore_on_error
-from sklboolean._core.bits import as_words, targets_of
+from sklboolean._core.base import LogOddsMixin, TableScoreMixin
+from sklboolean._core.bits import as_words
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.labels import encode_classes, target_rows
 from sklboolean._core.memory import MemoryCost
-from sklboolean._core.progress import Progress, with_callbacks
+from sklboolean._core.progress import with_callbacks
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import labelled_weights
 from sklboolean.rules._conjunction_model import OLD_PARAMETERS, ConjunctionModel
 from sklboolean.rules._held_out_path import TrainingSamples
-
-# Values of C to try.
-CLASSIFICATION_CS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 @old_parameters(**OLD_PARAMETERS)
@@ -188,6 +185,7 @@ class ConjunctionLogisticRegression(
     (1.0, True)
     """
 
+    _default_Cs = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
     _memory_of_one_C = MemoryCost(2**26, 85, 4.0, 110)
 
     def __init__(
@@ -236,14 +234,7 @@ class ConjunctionLogisticRegression(
         ValueError
             For invalid parameters and data. An earlier fit is kept.
         """
-        y, sample_weight = targets_of(self, X, y, sample_weight)
-        with restore_on_error(self):
-            self._check_params()
-            progress = Progress(self, "part", None, X, y)
-            samples, _ = self._training_samples(X, y, sample_weight)
-            self._fit(samples, self._values_of_C(CLASSIFICATION_CS), progress)
-            self._shorten(samples, None, X, y, sample_weight)
-        return self
+        return self._learn(X, y, sample_weight)
 
     def _training_samples(self, X, y, sample_weight, *, reset=True):
         most = self._most_conjunctions(X, y)

@@ -1,6 +1,5 @@
 """Base class of the models that add up weighted conjunctions."""
 
-import warnings
 from copy import copy
 from functools import partial
 from numbers import Integral, Real
@@ -11,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import as_words, targets_of
 from sklboolean._core.conjunction_table import ones_of
 from sklboolean._core.deprecation import NEXT, Gone, old_attribute, renamed
@@ -19,7 +19,7 @@ from sklboolean._core.held_out import checked_splits, disjoint_test_sets
 from sklboolean._core.memory import bytes_left
 from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import check_choice, check_integer, check_real
-from sklboolean._core.progress import CallbackSupportMixin
+from sklboolean._core.progress import CallbackSupportMixin, Progress
 from sklboolean._core.validation import validate_boolean, warn_user
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.rules._column_generation import (
@@ -73,7 +73,8 @@ OLD_PARAMETERS = {
 class ConjunctionModel(CallbackSupportMixin, WeightedRulesMixin, VersionedEstimator):
     """Fitting over all conjunctions, choosing C, and reading the result.
 
-    A subclass defines ``_held_out_loss(scores, targets)``, the losses of samples, and
+    A subclass defines ``_default_Cs``, the values of C to try without units,
+    ``_held_out_loss(scores, targets)``, the losses of samples, and
     ``_training_samples(X, y, sample_weight, reset)``, which checks data and returns
     `TrainingSamples` and the arguments of ``_set_units`` or None.
     """
@@ -93,7 +94,7 @@ class ConjunctionModel(CallbackSupportMixin, WeightedRulesMixin, VersionedEstima
     def _check_params(self):
         if self.C is None:
             text = f"C=None is deprecated. Use C='auto' instead. {NEXT}"
-            warnings.warn(text, FutureWarning, stacklevel=4)
+            warn_user(text, FutureWarning)
         self._values_of_C(())
         check_integer(self.max_literals, "max_literals", 1)
         check_choice(self.monotone, "monotone", (False, True))
@@ -166,6 +167,19 @@ class ConjunctionModel(CallbackSupportMixin, WeightedRulesMixin, VersionedEstima
             float(self.literal_cost), self._groups(), CONJUNCTION_COST,
             directions_of(self),
         )  # fmt: skip
+
+    def _learn(self, X, y, sample_weight):
+        """Fit to samples: see ``fit`` of the subclasses."""
+        y, sample_weight = targets_of(self, X, y, sample_weight)
+        with restore_on_error(self):
+            self._check_params()
+            progress = Progress(self, "part", None, X, y)
+            samples, units = self._training_samples(X, y, sample_weight)
+            unit = 1.0 if units is None else units[0]
+            Cs = self._values_of_C(self._default_Cs, unit)
+            self._fit(samples, Cs, progress, units)
+            self._shorten(samples, units, X, y, sample_weight)
+        return self
 
     def _fit_kept(self, samples, conjunctions, units):
         """Fit the weights of some conjunctions, with the C of the last fit."""

@@ -3,19 +3,16 @@
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from sklboolean._core.base import TableScoreMixin, restore_on_error
-from sklboolean._core.bits import as_words, targets_of
+from sklboolean._core.base import TableScoreMixin
+from sklboolean._core.bits import as_words
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.memory import MemoryCost
-from sklboolean._core.progress import Progress, with_callbacks
+from sklboolean._core.progress import with_callbacks
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.weights import checked_weights
 from sklboolean.rules._column_generation import ConjunctionSum
 from sklboolean.rules._conjunction_model import OLD_PARAMETERS, ConjunctionModel
 from sklboolean.rules._held_out_path import TrainingSamples
-
-# Values of C to try, in units of the standard deviation of y.
-REGRESSION_CS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 
 
 @old_parameters(**OLD_PARAMETERS)
@@ -159,6 +156,8 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
      +0.003076  x1
     """
 
+    # In units of the standard deviation of y.
+    _default_Cs = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
     _memory_of_one_C = MemoryCost(2**26, 130, 4.0, 0)
 
     def __init__(
@@ -212,15 +211,7 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         ValueError
             For invalid parameters and data. An earlier fit is kept.
         """
-        y, sample_weight = targets_of(self, X, y, sample_weight)
-        with restore_on_error(self):
-            self._check_params()
-            progress = Progress(self, "part", None, X, y)
-            samples, units = self._training_samples(X, y, sample_weight)
-            Cs = self._values_of_C(REGRESSION_CS, units[0])
-            self._fit(samples, Cs, progress, units)
-            self._shorten(samples, units, X, y, sample_weight)
-        return self
+        return self._learn(X, y, sample_weight)
 
     def _training_samples(self, X, y, sample_weight, *, reset=True):
         most = self._most_conjunctions(X, y)
