@@ -47,6 +47,12 @@ def column_of(given, number):
     return f"column {label!r}"
 
 
+def check_n_features(n_features, expected, owner, name="X"):
+    """Raise a ValueError unless samples have as many features as their reader."""
+    if n_features != expected:
+        raise ValueError(f"{name} has {n_features} features, but {owner} {expected}.")
+
+
 @contextmanager
 def named_columns(X, name, dtype):
     """Add the name of the first column that cannot be read to errors about a table.

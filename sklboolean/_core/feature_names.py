@@ -283,11 +283,6 @@ def _steps_of_column(column, conditions):
     return [(text, weight) for text, weight in steps + levels if weight]
 
 
-def conjunction_words(literals, names):
-    """Write the literals of one conjunction: see `FeatureNames.words`."""
-    return FeatureNames(names).words(literals)
-
-
 def _place_of(bound):
     """Read a bound: a number, or a date as the seconds since 1970."""
     if not re.fullmatch(DATE, bound):

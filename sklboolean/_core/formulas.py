@@ -10,7 +10,7 @@ from html import escape
 
 import numpy as np
 
-from sklboolean._core.feature_names import conjunction_words
+from sklboolean._core.feature_names import FeatureNames
 
 INFINITE = (math.inf, -math.inf)
 # Code 0, which ends a text of C, and halves of surrogate pairs.
@@ -151,7 +151,7 @@ def conjunction_text(literals, feature_names=None):
         words = [literal_text(f"x{feature}", value) for feature, value in literals]
     else:
         check_names(feature_names, max((j for j, _ in literals), default=-1))
-        words = conjunction_words(literals, feature_names)
+        words = FeatureNames(feature_names).words(literals)
     return " and ".join(words) or "True"
 
 

@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.feature_names import parse_name
+from sklboolean._core.formulas import feature_names_of
 from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean.inspection._figure import Display, draw_bars
 from sklboolean.inspection._formulas import check_names
@@ -194,9 +195,7 @@ class DependenceDisplay(Display):
         """
         check_is_fitted(density)
         check_integer(n_pairs, "n_pairs", 1)
-        names = feature_names
-        if names is None:
-            names = getattr(density, "feature_names_in_", None)
+        names = feature_names_of(density) if feature_names is None else feature_names
         names = check_names(names, density.n_features_in_)
         # Conditions on one column, such as age <= 30 and age <= 40, are one column.
         columns = [parse_name(name).column for name in names]

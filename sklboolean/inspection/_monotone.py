@@ -25,6 +25,7 @@ from warnings import catch_warnings
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.directions import sentences
 from sklboolean._core.feature_names import last_step, split_pipeline
 from sklboolean._core.formula import FirstRule
 from sklboolean._core.validation import is_missing
@@ -95,11 +96,9 @@ class MonotoneCheck:
             "contradicted": "This is wrong: two rows contradict it.",
             "searched": "No contradiction was found. This is no proof.",
         }
-        return "\n".join(
-            f"The score never {'falls' if direction > 0 else 'rises'} as {name} grows. "
-            f"{ends[self.verdicts[name]]}"
-            for name, direction in self.directions.items()
-        )
+        verdicts = self.verdicts.values()
+        pairs = zip(sentences(self.directions), verdicts, strict=True)
+        return "\n".join(f"{sentence} {ends[verdict]}" for sentence, verdict in pairs)
 
 
 def check_monotone(model, X, columns=None) -> MonotoneCheck:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklboolean._core.bits import PackedBits, as_words
-from sklboolean._core.conjunction_search import satisfied_by
+from sklboolean._core.data_errors import check_n_features
 from sklboolean._core.exports import import_pandas
 from sklboolean._core.formula import Columns, FirstRule
 from sklboolean._core.formulas import conjunction_text
@@ -14,6 +14,7 @@ from sklboolean._core.sql_code import sql_code
 from sklboolean._core.validation import check_boolean_array
 from sklboolean.inspection._figure import COLORS, Display, label_rows
 from sklboolean.preprocessing._frames import as_table
+from sklboolean.rules._gain_search import first_satisfied
 
 
 @dataclass(frozen=True)
@@ -94,15 +95,10 @@ class Subgroups:
             X = self.encoder.transform(X)
         X = X if isinstance(X, PackedBits) else as_table(X)
         words, n_features = check_boolean_array(X, "X", None)
-        if n_features != len(self.feature_names):
-            raise ValueError(
-                f"X has {n_features} features, but the groups were found among "
-                f"{len(self.feature_names)}."
-            )
-        words, groups = as_words(words), np.zeros(words.shape[0], dtype=np.intp)
-        for number in range(len(self), 0, -1):  # the first group counts
-            groups[satisfied_by(words, self.conjunctions[number - 1])] = number
-        return groups
+        n_known = len(self.feature_names)
+        check_n_features(n_features, n_known, "the groups were found among")
+        first = first_satisfied(as_words(words), self.conjunctions)
+        return (first + 1) % (len(self) + 1)  # no group is 0
 
     def to_frame(self):
         """Make a data frame with a row for each group.

@@ -8,7 +8,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.column_sources import column_sources
-from sklboolean._core.data_errors import column_names
+from sklboolean._core.data_errors import check_n_features, column_names
 from sklboolean._core.feature_names import split_pipeline
 from sklboolean._core.formula import Columns, WeightedSum
 from sklboolean._core.formulas import feature_names_of
@@ -118,11 +118,7 @@ class UserColumns:
         """Check features of the last step; return them as a dense Boolean array."""
         binarize = self.formula.columns.binarize
         bits = as_bits(samples, binarize, name, only_bits=binarize is None)
-        if bits.shape[1] != len(self.owners):
-            raise ValueError(
-                f"{name} gives {bits.shape[1]} features, but the model has "
-                f"{len(self.owners)}."
-            )
+        check_n_features(bits.shape[1], len(self.owners), "the model has", name)
         return bits
 
     def checked_bits(self, X):

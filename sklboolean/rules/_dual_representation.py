@@ -25,6 +25,7 @@ from sklearn.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.conjunction_search import satisfied_by
+from sklboolean._core.data_errors import check_n_features
 from sklboolean._core.feature_names import split_pipeline
 from sklboolean._core.validation import as_boolean, check_array_strict
 from sklboolean.kernels import BooleanSVC, KernelPerceptron, LinearKernel, RBFKernel
@@ -426,10 +427,7 @@ def _gamma_of(model, X, n_features):
             "samples that it was fitted on, or fit with gamma='auto' or a number."
         )
     X = check_array_strict(X, accept_sparse="csr", dtype=np.float64)
-    if X.shape[1] != n_features:
-        raise ValueError(
-            f"X has {X.shape[1]} features, but the model was fitted on {n_features}."
-        )
+    check_n_features(X.shape[1], n_features, "the model was fitted on")
     if sparse.issparse(X):
         variance = (X.multiply(X)).mean() - X.mean() ** 2
     else:

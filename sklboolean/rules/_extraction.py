@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sklboolean._core.bits import as_words
 from sklboolean._core.conjunction_search import encode_groups, search_conjunctions
-from sklboolean._core.data_errors import column_names
+from sklboolean._core.data_errors import check_n_features, column_names
 from sklboolean._core.deprecation import old_keywords
 from sklboolean._core.formulas import python_value
 from sklboolean._core.labels import encode_classes, plain_labels
@@ -146,10 +146,7 @@ def extract_dnf(
 
 def _check_X(X, n_features):
     X = check_array_strict(X, accept_sparse=["csr", "csc"], dtype=KEPT_DTYPES, name="X")
-    if X.shape[1] != n_features:
-        raise ValueError(
-            f"X has {X.shape[1]} features, but the model has {n_features}."
-        )
+    check_n_features(X.shape[1], n_features, "the model has")
     return X
 
 

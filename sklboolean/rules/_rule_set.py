@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from sklboolean._core.conjunction_search import satisfied_by
+from sklboolean._core.data_errors import check_n_features
 from sklboolean._core.exports import ExportMixin, scorecard
 from sklboolean._core.formula import Columns, FirstRule, WeightedSum
 from sklboolean._core.formulas import html_table
@@ -35,11 +36,7 @@ class _RuleSet(ExportMixin):
 
     def _check_X(self, X):
         X, n_features = check_boolean_array(X, "X", self.binarize)
-        if n_features != self.n_features:
-            raise ValueError(
-                f"X has {n_features} features, but the rules were made for "
-                f"{self.n_features}."
-            )
+        check_n_features(n_features, self.n_features, "the rules were made for")
         return by_columns(X)
 
     def _labels(self, is_positive):

@@ -19,7 +19,6 @@ from sklboolean import (
 from sklboolean._core.directions import directions_of_features
 from sklboolean._core.feature_names import (
     FeatureNames,
-    conjunction_words,
     exclusive_groups,
     parse_name,
     split_pipeline,
@@ -99,7 +98,7 @@ def test_words_mean_what_the_literals_mean(may_be_missing, chosen, random):
     names = [*NAMES, "age is missing"] if may_be_missing else NAMES
     literals = [(j, value) for j, value in chosen.items() if j < len(names)]
     random.shuffle(literals)
-    words = conjunction_words(literals, names)
+    words = FeatureNames(names).words(literals)
     ages = [10, 16, 18, 20.5, 30, 44.5, 60, 100, 101, *[None] * may_be_missing]
     for age in ages:
         for color in ("red", "blue"):
@@ -128,11 +127,11 @@ def test_thresholds_become_an_interval():
     names = ["age <= 16", "age <= 20", "age <= 44.5", "color = red", "age is missing"]
     literals = [(0, False), (2, True), (3, True), (1, False)]
     assert conjunction_text(literals, names) == "20 < age <= 44.5 and color = red"
-    assert conjunction_words([(4, False), (0, False)], names) == ["age > 16"]
+    assert FeatureNames(names).words([(4, False), (0, False)]) == ["age > 16"]
     assert FeatureNames(names).literals("age > 16") == ((0, False), (4, False))
-    assert conjunction_words([(0, False)], names) == ["not age <= 16"]
-    assert conjunction_words([(0, False)], names[:4]) == ["age > 16"]
-    assert conjunction_words([(0, True), (2, False)], names) == [
+    assert FeatureNames(names).words([(0, False)]) == ["not age <= 16"]
+    assert FeatureNames(names[:4]).words([(0, False)]) == ["age > 16"]
+    assert FeatureNames(names).words([(0, True), (2, False)]) == [
         "age <= 16", "age > 44.5"
     ]  # fmt: skip
 
