@@ -14,7 +14,7 @@ import sklboolean
 
 ROOT = Path(__file__).parents[2]
 OURS, PEERS = "#1f6fb2", "#666666"
-SIZES = (300, 1000)
+SIZES = (1000, 5000)
 SHORT = {
     "BooleanEnsemble": "Ensemble", "BooleanGaussian": "Gaussian", "Classifier": "",
     "LogisticRegression": "LogReg",
