@@ -67,7 +67,8 @@ def held_out_parts(codes, weights, n_parts=4, number=0):
         Numbers of copies, above 0. Where the mean is below 1, it counts as 1.
     n_parts : int, default=4
     number : int, default=0
-        Of the part that is for the second model; 0 has the first sample of each class.
+        Number of the part that is for the second model; 0 has the first sample of each
+        class.
 
     Returns
     -------

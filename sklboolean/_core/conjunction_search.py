@@ -180,7 +180,7 @@ def signs_of_literals(directions):
     Returns
     -------
     signs : ndarray of shape (2 * n_features,), uint8
-        Of the features, and behind them of their negations.
+        Signs of the features, and behind them of their negations.
     """
     signs = SIGNS["both"], SIGNS["positive"], SIGNS["negative"]
     return np.array(signs, dtype=np.uint8)[np.concatenate([directions, -directions])]
@@ -299,7 +299,7 @@ class SignedSamples:
     Attributes
     ----------
     magnitudes : ndarray of shape (64 * n_words,), int64
-        Of each row of the layout.
+        Magnitudes of each row of the layout.
     used : ndarray of shape (n_words,), uint64
         The rows whose magnitude is not 0.
     sides : two pairs of ndarrays

@@ -329,7 +329,7 @@ def common_schema(infos, classes):
     Parameters
     ----------
     infos : list of PartitionInfo
-        Of the partitions that are not empty.
+        Facts about the partitions that are not empty.
     classes : ndarray of shape (n_classes,) or None
         None: the labels that occur.
 

@@ -370,7 +370,7 @@ def boost(
     ----------
     learner : WeakLearner
     votes : MajorityVotes
-        Of the training samples, without any vote.
+        Votes of the training samples, without any vote.
     schedule : Schedule
     rng : RandomState
     report : callable or None

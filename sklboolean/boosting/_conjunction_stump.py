@@ -138,7 +138,7 @@ class ClassSums:
     Attributes
     ----------
     total : int
-        Of the weights.
+        Sum of the weights.
     totals : ndarray of shape (n_classes,), dtype int64 or object
         The differences over all samples.
     """

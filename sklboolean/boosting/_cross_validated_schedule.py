@@ -187,7 +187,7 @@ class Choice(NamedTuple):
     learner : StumpWeakLearner or ClassifierWeakLearner
     games : list of ClassGame or None
     name : str
-        Of the candidate.
+        Name of the candidate.
     schedule : Schedule
     hits : ndarray of shape (n_tested,), bool
         Whether the votes, which were not trained on them, are right on samples.

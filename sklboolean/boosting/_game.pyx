@@ -536,7 +536,7 @@ def play_rounds(columns, schedule, double gamma, arrays):
     columns : StumpColumns
     schedule : Schedule
     gamma : float
-        Of the first round, or of all where the schedule has one.
+        Edge of the first round, or of all where the schedule has one.
     arrays : GameArrays
 
     Returns

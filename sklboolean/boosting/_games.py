@@ -30,7 +30,7 @@ class GameData:
     Attributes
     ----------
     learner : StumpWeakLearner or ClassifierWeakLearner
-        Of the samples that train.
+        Learner of the samples that train.
     train_index : ndarray of shape (n_train,), int
         Their numbers in the user's X.
     validation : Validation or None
@@ -66,7 +66,7 @@ class HeldOutVotes:
     index : ndarray of shape (n_samples,), int
         Numbers of the samples in the user's X.
     margins : ndarray of shape (n_samples,) or (n_samples, n_classes), float64
-        Of the vote; NaN where none was held.
+        Margins of the vote; NaN where none was held.
     samples : WeakLearner or Validation
         Has their ``codes``, the class of each, and ``sample_weight``.
     """
@@ -161,7 +161,7 @@ def held_out_margins(weak_learner, games, schedules, splits, seed, n_jobs=None):
     Parameters
     ----------
     weak_learner : StumpWeakLearner or ClassifierWeakLearner
-        Of all samples.
+        Weak learner of all samples.
     games : list of ClassGame or None
     schedules : list of Schedule
     splits : list of (train, test)

@@ -93,7 +93,7 @@ class BoostingSchedule(VersionedEstimator):
         Returns
         -------
         options : dict
-            Of a `Schedule`.
+            Options of a `Schedule`.
         """
         params = self.get_params(deep=False)
         for name in ("target_error", "holdout"):
@@ -189,7 +189,7 @@ class InSchedule:
     Parameters
     ----------
     kind : type
-        Of the schedule of the estimator.
+        Type of the schedule of the estimator.
     """
 
     def __init__(self, kind):

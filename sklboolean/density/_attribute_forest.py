@@ -192,7 +192,7 @@ class Attributes:
         Parameters
         ----------
         counts : ndarray of shape (n_values, n_values)
-            Of each pair of values. Symmetric.
+            Counts of each pair of values. Symmetric.
         alpha : float
             Weight of the uniform distribution that is added to each pair.
 
@@ -276,8 +276,8 @@ class AttributeForest:
         Parameters
         ----------
         exponents : ndarray of shape (n_cases, n_values), dtype float64
-            Of each value, besides the tables; -inf excludes a value, but not all
-            values of an attribute.
+            Exponents of each value, besides the tables; -inf excludes a value, but not
+            all values of an attribute.
 
         Returns
         -------
@@ -307,7 +307,7 @@ class AttributeForest:
         below, messages
             From ``upward``.
         weights : ndarray of shape (n_cases,) or None
-            Of the cases, to sum up pairs.
+            Weights of the cases, to sum up pairs.
 
         Returns
         -------
@@ -402,7 +402,7 @@ class ForestMixture:
     log_weights : ndarray of shape (n_components,), dtype float64
         They need not be normalised.
     exponents : ndarray of shape (n_components, n_values), dtype float64
-        Of each value in each component.
+        Exponents of each value in each component.
     """
 
     forest: AttributeForest

@@ -127,7 +127,7 @@ def grow(sizes, log_likelihoods, weights):
     log_likelihoods : callable
         Computes the log-likelihood of each held-out sample under a model of that size.
     weights : ndarray of shape (n_samples,)
-        Of the held-out samples.
+        Weights of the held-out samples.
 
     Returns
     -------

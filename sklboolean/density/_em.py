@@ -492,9 +492,9 @@ def blend_counts(counts, total, more, weight):
     total : float
         Weight of the samples so far.
     more : Counts
-        Of the batch.
+        Counts of the batch.
     weight : float
-        Of the batch.
+        Weight of the batch.
 
     Returns
     -------

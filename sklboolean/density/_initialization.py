@@ -416,7 +416,7 @@ def pursue(samples, sample_weight, n_components, rng, centred=False):
     Returns
     -------
     units : list of Unit
-        Of the centred samples; fewer than `n_components` if no more are found.
+        Units of the centred samples; fewer than `n_components` if no more are found.
     """
     units, failures = [], 0
     while len(units) < n_components and failures < MAX_FAILURES:

@@ -191,12 +191,12 @@ def bit_tables(params, n_bytes):
     ----------
     params : RBMParams
     n_bytes : int
-        Of a sample.
+        Number of bytes of a sample.
 
     Returns
     -------
     biases : ndarray of shape (n_panels, 8)
-        Of the units, eight to a panel. Padding is never active.
+        Biases of the units, eight to a panel. Padding is never active.
     tables : ndarray of shape (n_panels, n_bytes, 32, 8)
         For the high four bits of a byte, and for the low four.
     """
@@ -226,11 +226,11 @@ def sum_posteriors(params, samples, weights, n_jobs=None):
     Returns
     -------
     value : float
-        Of the log-sums over hidden states.
+        Mean of the log-sums over hidden states.
     hidden : ndarray of shape (m,)
-        Of the posterior means of the hidden units.
+        Means of the posterior means of the hidden units.
     products : ndarray of shape (m, n)
-        Of their products with the inputs.
+        Means of their products with the inputs.
     """
     m, n = params.components.shape
     n_blocks = -(-len(samples) // BLOCK_SIZE)

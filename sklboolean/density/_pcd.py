@@ -96,13 +96,13 @@ class PCDState:
     Attributes
     ----------
     coordinates : Coordinates
-        Of the vectors below.
+        Coordinates of the vectors below.
     vector : ndarray
         The current parameters.
     velocity : ndarray
         Mean of the gradients, with exponentially decreasing weights.
     average : ndarray
-        Of the parameters at all steps, mostly of the last third.
+        Average of the parameters at all steps, mostly of the last third.
     states : ndarray of shape (n_chains, m)
         Hidden units of the chains, 0 or 1.
     n_steps : int
@@ -184,8 +184,8 @@ def gibbs_step(params, states, forest, rng):
     Returns
     -------
     moments : Moments
-        Of the inputs drawn in between: those of the machine if the chains are in
-        equilibrium.
+        Moments of the inputs drawn in between: those of the machine if the chains are
+        in equilibrium.
     states : ndarray of shape (n_chains, m)
     """
     require(len(states), "there are no chains")
@@ -274,7 +274,7 @@ def fit_pcd(start, signs, sample_weight, options, rng):
     options : ChainOptions
         As for ``fit_epoch``, with visible_bias, max_iter and report.
     rng : RandomState
-        Of the chains and the shuffles.
+        Generator of the chains and the shuffles.
 
     Returns
     -------

@@ -26,7 +26,7 @@ def stacking_weights(log_likelihoods, sample_weight):
     Parameters
     ----------
     log_likelihoods : ndarray of shape (n_samples, n_densities)
-        Of samples that the densities were not fitted to. Finite.
+        Log-likelihoods of samples that the densities were not fitted to. Finite.
     sample_weight : ndarray of shape (n_samples,)
         Not all 0; scaled to a mean of 1.
 

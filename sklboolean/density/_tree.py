@@ -268,7 +268,7 @@ class TreeDistribution:
         below : ndarray of shape (n_features, n_samples, 2)
             Sums of the messages of the children. Finite.
         evidence : ndarray of shape (n_features, n_samples, 2)
-            Of the bits themselves.
+            Evidence of the bits themselves.
         """
         n = signs.shape[1]
         require_shape(self.log_tables, (n, 2, 2), "log_tables")

@@ -34,7 +34,7 @@ def pool_weights(logits, codes, sample_weight, prior):
     Parameters
     ----------
     logits : ndarray of shape (n_models, n_samples, n_classes), float64
-        Of held-out samples.
+        Logits of held-out samples.
     codes : ndarray of shape (n_samples,), int
         Class numbers.
     sample_weight : ndarray of shape (n_samples,), float64
@@ -116,7 +116,7 @@ def prediction_weights(predictions, targets, sample_weight, prior):
     Parameters
     ----------
     predictions : ndarray of shape (n_models, n_samples), float64
-        Of held-out samples.
+        Predictions of held-out samples.
     targets, sample_weight : ndarrays of shape (n_samples,), float64
     prior : ndarray of shape (n_models,), float64
         Divided by its sum, the weights without samples.

@@ -501,7 +501,7 @@ def stump_votes(formula, bits, columns, names):
     Parameters
     ----------
     formula : WeightedSum
-        Of votes.
+        Formula of votes.
     bits : ndarray of shape (n_samples, n_features), bool
     columns : ndarray of shape (n_samples,), int
         Number of the class whose score is explained.

@@ -62,7 +62,7 @@ def draw_curves(ax, curves, x_name, y_name, levels=None):
     Returns
     -------
     lines : dict of str to Line2D
-        Of the curves and the levels.
+        Lines of the curves and the levels.
     """
     lines = {}
     for number, (name, (x, y)) in enumerate(curves.items()):

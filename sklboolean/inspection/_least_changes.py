@@ -70,8 +70,8 @@ class ChangeProblem:
     violated : ndarray of shape (n_columns, n_states, n_terms), float64
         Ones where a state of a column violates a term. State 0 is the present one.
     costs : ndarray of shape (n_columns, n_states), float64
-        Of a change to the state, above 0; infinite where it is not allowed, as for the
-        present state.
+        Costs of a change to the state, above 0; infinite where it is not allowed, as
+        for the present state.
     weights : ndarray of shape (n_tests, n_terms)
     intercepts : ndarray of shape (n_tests,)
         All sums of the weights of terms that hold must reach 0.

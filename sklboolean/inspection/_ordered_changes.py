@@ -24,7 +24,7 @@ def cheapest_changes(costs, n_sets):
     Parameters
     ----------
     costs : list of ndarray of shape (n_states,)
-        Of the states of each column, above 0; infinite where not allowed.
+        Costs of the states of each column, above 0; infinite where not allowed.
     n_sets : int
 
     Returns

@@ -126,7 +126,7 @@ def _largest_scores(table, values, strata, params, seed):
     found : list of (literals, sum)
         The best conjunction of the values.
     largest : ndarray of shape (1 + n_permutations,), float64
-        Of the values, and of each permutation.
+        Largest of the values, and of each permutation.
     """
     n_samples, n_columns = len(values), 1 + params.n_permutations
     sizes = np.arange(params.min_size, n_samples + 1.0)

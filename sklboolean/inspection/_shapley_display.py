@@ -213,7 +213,7 @@ def swarm_offsets(values, width):
     ----------
     values : ndarray of shape (n_samples,)
     width : float
-        Of the bins whose points lie side by side.
+        Width of the bins whose points lie side by side.
 
     Returns
     -------

@@ -346,9 +346,9 @@ def _add_up(products, shape, first_other, shares, has_pairs):
     Parameters
     ----------
     products : Products
-        Of the samples to explain, and of the background if it is another one.
+        Products of the samples to explain, and of the background if it is another one.
     shape : tuple
-        Of the values.
+        Shape of the values.
     first_other : int
         Number of the first sample of the background.
     shares : ndarray of shape (n_others,) or None

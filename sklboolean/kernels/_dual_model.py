@@ -150,7 +150,7 @@ class DualModel:
         Returns
         -------
         weights : ConjunctionWeights
-            Of the lowest binary digits of all scores, then of higher ones.
+            Weights of the lowest binary digits of all scores, then of higher ones.
         n_digits : int
         """
         table, n_support, n_digits = self.evaluator.table, self.coef.shape[1], 1

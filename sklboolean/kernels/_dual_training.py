@@ -285,7 +285,7 @@ class DualRun:
         kernel : ndarray or WeightedRows
             As `ScoredSamples.run` takes it.
         scores : ndarray of shape (n_scores, block_size), float64
-            Of its samples; brought up to date.
+            Scores of its samples; brought up to date.
         first, position : int
             Place of the block in the epoch, and in the block of the first sample to
             look at.

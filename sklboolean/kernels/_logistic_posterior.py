@@ -37,7 +37,7 @@ class LogisticPosterior:
     center : float
         The log-odds without samples.
     posterior : Posterior
-        Of the log-odds less the center.
+        Posterior of the log-odds less the center.
     curvatures : ndarray of shape (n_distinct,), float64
         Second derivatives of the loss of one sample where the last step began.
     log_odds : ndarray of shape (n_distinct,), float64

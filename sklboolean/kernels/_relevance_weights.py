@@ -90,8 +90,8 @@ class RelevanceWeights:
         Returns
         -------
         sums : ndarray of shape (n_sums, ..., n_owners, n_samples), float64
-            Of single ``u_j``, of pairs and of triples, if an owner has as many columns,
-            and last the product of ``1 + base * u_j``.
+            Sums of single ``u_j``, of pairs and of triples, if an owner has as many
+            columns, and last the product of ``1 + base * u_j``.
         """
         most = min(3, np.bincount(owners).max(initial=1))
         sums = np.zeros((most + 1, *u.shape[:-2], n_owners, u.shape[-1]))

@@ -504,7 +504,7 @@ class WeightDescent(BlockDescent):
     Attributes
     ----------
     weights : ConjunctionWeights
-        Of all samples with the coefficients a_i y_i.
+        Weights of all samples with the coefficients a_i y_i.
     scale, curve : ndarrays of shape (n_samples,), float64
         1 over the norm of each sample, and its K(x, x).
     visits : ndarray of shape (n_samples,), int64

@@ -86,8 +86,8 @@ class LinearState:
     weights : ndarray of shape (height, n_hypotheses), float64
         Weights of the last hypothesis.
     factors : ndarray of shape (height, n_hypotheses, 4), float64
-        Of a multiplicative weight: plus, minus, the sum over earlier samples, and
-        the number of these. Empty for the additive rule.
+        Factors of a multiplicative weight: plus, minus, the sum over earlier samples,
+        and the number of these. Empty for the additive rule.
     squares : ndarray of shape (height, n_hypotheses), float64
         Sums of squared steps, for AdaGrad.
     average_corrections : ndarray of shape (height, n_hypotheses), float64

@@ -606,9 +606,9 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         Returns
         -------
         features : ndarray, csr_array or data frame of shape (n_samples, n_features_out)
-            Of dtype bool; float32 with NaN for ``missing="propagate"``. For a data
-            frame of pandas or polars and ``sparse_output=False``, a data frame of the
-            same package, with the names of the features. The container of
+            Features of dtype bool; float32 with NaN for ``missing="propagate"``. For a
+            data frame of pandas or polars and ``sparse_output=False``, a data frame of
+            the same package, with the names of the features. The container of
             ``set_output``, if that was called.
 
         Raises
@@ -828,7 +828,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         Returns
         -------
         names : ndarray of shape (n_features_out,)
-            Of str, dtype object.
+            Names, dtype object.
 
         Raises
         ------

@@ -319,7 +319,7 @@ def recount(summaries, count, n_intervals):
     Parameters
     ----------
     summaries : list of ColumnSummary
-        Of all samples.
+        Summaries of all samples.
     count : callable
         Returns the summaries for a dict of `Cells` by name.
     n_intervals : callable

@@ -261,7 +261,7 @@ class ConjunctionFeatures(PartitionsMixin, TransformerMixin, VersionedEstimator)
         Returns
         -------
         names : ndarray of shape (`n_output_features_`,)
-            Of str, dtype object.
+            Names, dtype object.
 
         Raises
         ------

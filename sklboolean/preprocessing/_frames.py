@@ -92,7 +92,7 @@ class Column(NamedTuple):
     dtype : str
         Name of its type in a data frame, where `column_types` read it.
     times : ndarray of shape (n_samples,), datetime64[us], or None
-        Of dates, in UTC, rounded down.
+        Times of dates, in UTC, rounded down.
     tags : tuple of ndarray of int
         Of lists of text the samples that hold each level.
     """
@@ -193,8 +193,9 @@ def read_columns(estimator, X, *, reset):
     estimator : object
         Gets, or is compared by, ``n_features_in_`` and ``feature_names_in_``.
     X : pandas or polars data frame, pyarrow table, or array-like
-        Of shape (n_samples, n_features). Other objects that export the Arrow stream
-        or array interface, such as record batches and DuckDB relations, are tables too.
+        Samples of shape (n_samples, n_features). Other objects that export the Arrow
+        stream or array interface, such as record batches and DuckDB relations, are
+        tables too.
     reset : bool
         Whether this is the fit.
 

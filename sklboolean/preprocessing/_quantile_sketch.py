@@ -55,7 +55,7 @@ class Cells(NamedTuple):
         Parameters
         ----------
         sketch : QuantileSketch
-            Of the numbers that `placed` returns for the cells of `between`.
+            Sketch of the numbers that `placed` returns for the cells of `between`.
         n_intervals : int
         """
         n_at_most = np.cumsum(sketch.counts)

@@ -33,14 +33,14 @@ def read_times(values):
     Parameters
     ----------
     values : ndarray of shape (n_values,)
-        Of dtype datetime64 or timedelta64.
+        Values of dtype datetime64 or timedelta64.
 
     Returns
     -------
     numbers : ndarray of shape (n_values,), float64
         Microseconds since 1970, or days; NaN for NaT.
     floors : ndarray of shape (n_values,)
-        Of dtype datetime64[us] or timedelta64[us], rounded down.
+        Values of dtype datetime64[us] or timedelta64[us], rounded down.
     """
     kind = values.dtype.kind
     unit, furthest, where = FURTHEST[kind]

@@ -201,7 +201,7 @@ def solve_integer(relaxation, gap, params, share=1.0):
         DNFs with a larger sum of reduced costs do not matter.
     params : GainParams
     share : float
-        Of the time that is left.
+        Share of the time that is left.
 
     Returns
     -------

@@ -231,7 +231,7 @@ class ColumnGeneration:
     Attributes
     ----------
     objective : float
-        Of the last solution.
+        Objective of the last solution.
     least : float
         No model has a smaller objective; minus infinity where no bound was computed.
     work : int

@@ -163,7 +163,7 @@ class GainSearch:
         Parameters
         ----------
         price : float
-            Of a literal.
+            Price of a literal.
         n_revisions : int
             Rounds in which every rule is searched anew.
 

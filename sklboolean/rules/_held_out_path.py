@@ -103,7 +103,7 @@ class HeldOutWatch:
     Attributes
     ----------
     last : HeldOutLosses
-        Of the last solution.
+        Losses of the last solution.
     """
 
     def __init__(self, held_out_losses, best, before):
@@ -153,7 +153,7 @@ class HeldOutPath:
     solutions : list of ConjunctionSum
         The model of each C that was not left out.
     scores : list of ndarray of shape (n_held_out, n_outputs)
-        Of the held-out samples, by each of these models.
+        Scores of the held-out samples, by each of these models.
     is_cut : bool
         Whether the limit of work ended the path while the loss fell.
     """

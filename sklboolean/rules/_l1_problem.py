@@ -62,7 +62,7 @@ class L1Problem:
     ----------
     loss : {"logistic", "softmax", "squared"}
     weights : ndarray of shape (64 * n_words,), float64
-        Of the samples; 0 behind the last one.
+        Weights of the samples; 0 behind the last one.
     targets : ndarray of shape (n_outputs, 64 * n_words), float64 or bool
         0 or 1 for the logistic loss, one-hot for softmax.
     n_jobs : int or None
@@ -70,7 +70,7 @@ class L1Problem:
     Attributes
     ----------
     means : ndarray of shape (n_outputs, 64 * n_words)
-        Of the last solution: probabilities, or scores for the squared loss.
+        Means of the last solution: probabilities, or scores for the squared loss.
     value : float
         Objective of the last solution.
     work : int

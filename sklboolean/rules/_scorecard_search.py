@@ -218,7 +218,7 @@ def least_loss(targets, sample_weight, words, space, total, C):
     Parameters
     ----------
     targets : ndarray of shape (n_outputs, n_samples)
-        Of one output for two classes, else of one for each class.
+        Targets of one output for two classes, else of one for each class.
     sample_weight : ndarray of shape (n_samples,)
     words : ndarray of uint64 words
     space : ConjunctionSpace
