@@ -226,11 +226,11 @@ def sum_posteriors(params, samples, weights, n_jobs=None):
     Returns
     -------
     value : float
-        Mean of the log-sums over hidden states.
+        Sum of the log-sums over hidden states.
     hidden : ndarray of shape (m,)
-        Means of the posterior means of the hidden units.
+        Sums of the posterior means of the hidden units.
     products : ndarray of shape (m, n)
-        Means of their products with the inputs.
+        Sums of their products with the inputs.
     """
     m, n = params.components.shape
     n_blocks = -(-len(samples) // BLOCK_SIZE)
