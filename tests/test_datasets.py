@@ -4,7 +4,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -191,7 +191,6 @@ def test_votes_unknown_counts():
     assert counts == listed
 
 
-@settings(deadline=None)
 @given(st.data(), st.integers(1, 8), st.booleans(), seeds)
 def test_dnf_labels_follow_from_the_terms(data, n_features, monotone, seed):
     n_literals = data.draw(st.integers(1, n_features))

@@ -298,7 +298,7 @@ def test_gain_of_the_double_cone():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.floats(0, 3))
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_points_of_a_line_follow_its_steps(seed, n_breaks, penalty):
     random = np.random.default_rng(seed)
     n = 4000
@@ -346,7 +346,6 @@ def test_truncated_normal_numbers_have_their_law(bound):
 
 
 @given(st.integers(1, 5), st.integers(1, 12), st.integers(0, 2**32 - 1))
-@settings(deadline=None)
 def test_a_direction_is_found_inside_every_cone(dimension, n_samples, seed):
     random = np.random.default_rng(seed)
     rows = random.standard_normal((n_samples, dimension))

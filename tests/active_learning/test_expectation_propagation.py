@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.active_learning import (
     orthant_mean,
@@ -30,7 +30,6 @@ def gaussian(**parameters):
 @given(
     st.floats(-25, 25), st.floats(1e-3, 1e3), signs, st.sampled_from([0.0, 0.01, 0.3])
 )
-@settings(deadline=None)
 def test_moments_of_a_noisy_step(z, variance, sign, label_noise):
     mean = sign * z * np.sqrt(variance)
     expected = step_moments(mean, variance, sign, label_noise)
@@ -85,7 +84,6 @@ def test_two_labels_have_the_mean_of_an_orthant(correlation):
     st.integers(1, 6), st.integers(1, 12), st.sampled_from([0.0, 0.1]),
     st.integers(0, 2**32 - 1),
 )  # fmt: skip
-@settings(deadline=None, max_examples=40)
 def test_marginals_are_those_of_the_steps(dimension, n_samples, label_noise, seed):
     """The fixed point: every marginal has the moments of its step under the others."""
     random = np.random.default_rng(seed)

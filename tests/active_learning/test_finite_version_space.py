@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import active_learning as oracles
 from scipy.stats import chi2
@@ -74,7 +74,6 @@ def random_labelled(seed, n_samples):
     return rows, random.random_sample(n_samples) < 0.5
 
 
-@settings(deadline=None)
 @given(names, noises, st.integers(0, 999), st.integers(0, 9))
 def test_acceptance_is_the_enumerated_posterior(name, label_noise, seed, n_samples):
     space, twin = build(name, label_noise)
@@ -90,7 +89,6 @@ def test_acceptance_is_the_enumerated_posterior(name, label_noise, seed, n_sampl
         )
 
 
-@settings(deadline=None)
 @given(names, noises, st.integers(0, 999), st.integers(0, 6), st.integers(0, 6))
 def test_labelled_samples_add_up(name, label_noise, seed, n_first, n_more):
     rows, positive = random_labelled(seed, n_first + n_more)

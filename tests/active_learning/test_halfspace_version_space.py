@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.active_learning import rejection_sample
 from oracles.kernels import counting_kernel
@@ -106,7 +106,6 @@ def test_kernel_chains_against_rejection_in_feature_space():
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 12))
-@settings(deadline=None)
 def test_span_is_that_of_the_rows(seed, rank, n_samples):
     """Rank, projections and distances by linear algebra on the rows themselves."""
     random = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import active_learning as oracles
 
@@ -34,7 +34,6 @@ def test_information_gain_is_the_entropy_of_two_shares(parts):
     assert np.all(gains >= 0)
 
 
-@settings(deadline=None)
 @given(st.integers(2, 4).flatmap(lambda n: oracles.distributions(5, n)))
 def test_label_entropy_bounds_the_error_of_the_best_prediction(shares):
     entropy = label_entropy(shares)

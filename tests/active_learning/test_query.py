@@ -54,7 +54,7 @@ def fit_by(mode, learner, X, y):
     epsilon=st.sampled_from([0.02, 0.1, 0.3]),
     delta=st.sampled_from([0.01, 0.3]),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_stream_plays_figure_3_2(seed, target, epsilon, delta):
     X, y = rows_and_labels(seed, target=target)
     X[:2, 0] = 0, 20
@@ -76,7 +76,7 @@ def test_stream_plays_figure_3_2(seed, target, epsilon, delta):
 
 
 @given(seed=st.integers(0, 10**6), cuts=st.lists(st.integers(1, 50), max_size=6))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 def test_it_makes_no_difference_how_a_stream_is_cut(seed, cuts):
     X, y = rows_and_labels(seed)
     y[:2] = False, True
@@ -108,7 +108,7 @@ def test_rejections_allowed(n):
 
 
 @given(seed=st.integers(0, 10**6), target=st.integers(1, 20))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_pool_asks_for_the_most_even_split_and_stops_in_time(seed, target):
     X, y = rows_and_labels(seed, n_samples=30, target=target)
     X[:2, 0] = 0, 20

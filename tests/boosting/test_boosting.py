@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles.boosting import PromisingLearner, ScriptedLearner, play_by_definition, tail
@@ -65,7 +65,6 @@ def scripts(draw):
     return np.array(draw(labels)), n_classes, values, votes, k, gamma
 
 
-@settings(deadline=None)
 @given(scripts())
 def test_rounds_are_those_of_the_definition(script):
     codes, n_classes, values, votes, k, gamma = script
@@ -130,7 +129,6 @@ def test_promise_kept_leaves_no_row_wrong(gives_up, weighted, errs):
             assert free.termination in (at_end, "no_weight_left")
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**31), st.integers(2, 4), st.floats(0.05, 0.45))
 def test_potential_never_rises_while_edges_are_at_least_gamma(seed, n_classes, gamma):
     rng = np.random.default_rng(seed)

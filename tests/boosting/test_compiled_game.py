@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -77,7 +77,6 @@ def games(draw):
     return learner_of(estimator, X, codes), schedule
 
 
-@settings(deadline=None, max_examples=30)
 @given(games(), st.integers(0, 2**32 - 1), st.sampled_from([(8, 1024), (1, 0), (3, 0)]))
 def test_a_compiled_game_is_the_game_in_python(game, seed, extended):
     with pytest.MonkeyPatch.context() as patch:

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from oracles.boosting import best_gain_of_conjunctions
@@ -33,7 +33,6 @@ def weighted_samples(draw):
 
 
 @pytest.mark.filterwarnings("ignore:All samples of")
-@settings(deadline=None, max_examples=60)
 @given(weighted_samples(), st.integers(1, 2))
 def test_no_conjunction_classifies_more_weight(samples, max_literals):
     X, y, weights = samples
@@ -51,7 +50,6 @@ def test_no_conjunction_classifies_more_weight(samples, max_literals):
 
 
 @pytest.mark.filterwarnings("ignore:All samples of")
-@settings(deadline=None, max_examples=30)
 @given(weighted_samples())
 def test_one_literal_is_the_boolean_stump(samples):
     X, y, weights = samples

@@ -125,7 +125,7 @@ def make_stream(name, base=None, **more):
 
 
 @pytest.mark.parametrize("name", settings_of_streams)
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(st.integers(0, 2**32), st.sampled_from([0.0, 0.5]), st.integers(1, 700))
 @example(4, 0.0, 700)  # candidates that make the same number of mistakes
 @example(10, 0.5, 700)  # tries with the same edge
@@ -169,7 +169,7 @@ def test_the_streams_of_these_tests_abort_and_fail_and_end():
     assert seen == {None, "all_rounds", "no_edge", "failed", "rejects", "passed"}
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(
     st.sampled_from(sorted(settings_of_streams)),
     st.integers(0, 2**32),

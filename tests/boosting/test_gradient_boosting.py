@@ -43,7 +43,7 @@ def samples(n_samples=400, n_features=8, n_classes=2, seed=0):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_codes_of_blocks_tell_the_bits(seed):
     rng = np.random.default_rng(seed)
     n_samples, n_features = rng.integers(1, 300), rng.integers(1, 90)
@@ -65,7 +65,6 @@ def test_codes_of_blocks_tell_the_bits(seed):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
 def test_growth_is_that_of_the_definition(seed):
     rng = np.random.default_rng(seed)
     n_samples, n_features = int(rng.integers(2, 60)), int(rng.integers(1, 9))
@@ -153,7 +152,7 @@ def test_sparse_bits_tables_and_threads_give_the_same_model(tmp_path, monkeypatc
 
 
 @given(st.integers(0, 10**6), st.sampled_from([None, "poisson", "absolute_error"]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_directions_hold_in_every_sample(seed, loss):
     rng = np.random.default_rng(seed)
     X, y = samples(200, 6, seed=seed)

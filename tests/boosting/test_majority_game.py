@@ -4,7 +4,7 @@ from itertools import accumulate
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles.boosting import (
@@ -55,7 +55,6 @@ def state_weights(k, i, gamma, right, *, other_votes=0, n_aborted=0):
 odd_rounds = st.integers(0, 8).map(lambda half: 2 * half + 1)
 
 
-@settings(deadline=None)
 @given(odd_rounds, edges)
 def test_closed_forms_are_the_recursions(k, gamma):
     for i in range(k):
@@ -66,7 +65,6 @@ def test_closed_forms_are_the_recursions(k, gamma):
         assert_allclose(majority_potentials(k, i, gamma), expected, rtol=1e-12)
 
 
-@settings(deadline=None)
 @given(odd_rounds, edges)
 def test_weight_is_what_a_vote_changes(k, gamma):
     for i in range(k):
@@ -75,7 +73,6 @@ def test_weight_is_what_a_vote_changes(k, gamma):
         assert_allclose(weights, after[:-1] - after[1:], rtol=1e-9, atol=1e-15)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 4).map(lambda half: 2 * half + 1), edges, st.integers(1, 3))
 def test_several_labels_need_two_counts_only(k, gamma, n_wrong):
     """Whatever votes there are, r and t tell the potential, and the weight."""
@@ -110,7 +107,6 @@ def test_formula_for_several_labels_as_printed_forgets_undecided_examples():
     assert majority_weights(k, i, gamma, other_votes=t)[r] > 0.4
 
 
-@settings(deadline=None)
 @given(odd_rounds, edges, st.data())
 def test_coins_of_aborted_rounds_are_averaged(k, gamma, data):
     i = data.draw(st.integers(0, k))
@@ -199,7 +195,6 @@ def test_coins_lose_no_digits_for_long_games():
 # Weights of examples
 
 
-@settings(deadline=None)
 @given(odd_rounds, edges, st.data())
 def test_examples_are_weighed_by_their_states(k, gamma, data):
     i = data.draw(st.integers(0, k - 1))
@@ -346,7 +341,6 @@ def test_after_the_last_round_there_are_no_weights():
 # Rounds for an edge, and the edge for a number of rounds
 
 
-@settings(max_examples=30)  # the definition takes time
 @given(
     st.fractions(Fraction(1, 10), Fraction(49, 100), max_denominator=100),
     st.fractions(Fraction(1, 200), Fraction(1, 2), max_denominator=1000),
@@ -394,7 +388,6 @@ def test_long_games_are_exact(k):
     assert min_rounds(gamma, error * (1 - 1e-9)) == k + 2
 
 
-@settings(deadline=None)
 @given(st.integers(0, 500_000), st.floats(1e-6, 0.49))
 def test_edge_and_rounds_are_inverse(half, error):
     k = 2 * half + 1
@@ -415,7 +408,6 @@ states = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(
     states,
     st.integers(6, 20),

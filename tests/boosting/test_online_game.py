@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles.boosting import Perceptron, relative_weight
@@ -31,7 +31,6 @@ class Scripted:
         return votes
 
 
-@settings(deadline=None)
 @given(odd, edges)
 def test_weights_are_chances_that_the_vote_decides(k, gamma):
     for i in range(k):
@@ -40,7 +39,6 @@ def test_weights_are_chances_that_the_vote_decides(k, gamma):
         assert_allclose(weights, expected, rtol=1e-12)
 
 
-@settings(deadline=None)
 @given(odd, edges, st.integers(1, 12), st.data())
 def test_every_row_meets_the_weights_of_its_own_game(k, gamma, n_samples, data):
     vote = st.integers(-1, 1)
@@ -133,7 +131,6 @@ def test_rejection_frequencies_of_every_learner():
 # The default learner
 
 
-@settings(deadline=None)
 @given(st.integers(1, 5), st.integers(1, 25), st.integers(0, 2**32 - 1))
 def test_bit_perceptron_is_the_averaged_perceptron(n_features, n_samples, seed):
     rng = np.random.default_rng(seed)

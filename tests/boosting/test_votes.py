@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles.boosting import RowByRow
@@ -39,7 +39,6 @@ def odd_above(data, n_rounds):
     return (n_rounds + data.draw(st.integers(1, 4))) | 1
 
 
-@settings(deadline=None)
 @given(drawn_counts())
 def test_states_and_error_are_those_of_the_votes(pair):
     vote_counts, exact = pair
@@ -55,7 +54,6 @@ def test_states_and_error_are_those_of_the_votes(pair):
     assert_allclose(vote_counts.error(), float(exact.error()), rtol=1e-14)
 
 
-@settings(deadline=None)
 @given(drawn_counts(), edges, st.data())
 def test_potential_is_the_mean_chance_of_loss(pair, gamma, data):
     vote_counts, exact = pair
@@ -64,7 +62,6 @@ def test_potential_is_the_mean_chance_of_loss(pair, gamma, data):
     assert_allclose(vote_counts.potential(k, float(gamma)), float(expected), rtol=1e-11)
 
 
-@settings(deadline=None)
 @given(drawn_counts(), edges, st.data())
 def test_round_weighs_what_a_vote_changes(pair, gamma, data):
     vote_counts, exact = pair
@@ -102,7 +99,6 @@ def test_round_weighs_what_a_vote_changes(pair, gamma, data):
     assert_allclose(round_weights.divergence, divergence, atol=1e-10)
 
 
-@settings(deadline=None)
 @given(drawn_counts(), edges, st.data())
 def test_quantized_weights_are_those_of_the_states_times_values(pair, gamma, data):
     vote_counts, _exact = pair
@@ -120,7 +116,6 @@ def test_quantized_weights_are_those_of_the_states_times_values(pair, gamma, dat
     )
 
 
-@settings(deadline=None)
 @given(drawn_counts(max_rounds=4), st.sampled_from([Fraction(3, 10), Fraction(2, 5)]))
 def test_rounds_needed_are_the_fewest_odd_ones(pair, gamma):
     vote_counts, exact = pair

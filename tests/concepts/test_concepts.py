@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import kernels as oracles
 from oracles import linear_model as oracles_online
@@ -46,7 +46,6 @@ def literals_of(learner):
 
 
 @quiet
-@settings(deadline=None)
 @given(examples(noisy=True), st.booleans(), layouts)
 def test_elimination_is_the_one_of_the_definition(data, monotone, layout):
     X, y = data
@@ -60,7 +59,6 @@ def test_elimination_is_the_one_of_the_definition(data, monotone, layout):
 
 
 @quiet
-@settings(deadline=None)
 @given(examples(noisy=True), st.booleans())
 def test_disjunctions_are_conjunctions_of_negations(data, monotone):
     X, y = data
@@ -73,7 +71,6 @@ def test_disjunctions_are_conjunctions_of_negations(data, monotone):
 
 
 @quiet
-@settings(deadline=None, max_examples=60)
 @given(examples(noisy=True))
 def test_formula_means_what_predict_does(data):
     X, y = data
@@ -87,7 +84,6 @@ def test_formula_means_what_predict_does(data):
         np.testing.assert_array_equal(learner.predict(rows), meant)
 
 
-@settings(deadline=None)
 @given(examples(noisy=False))
 def test_a_conjunction_is_learned_within_the_bound(data):
     X, y = data
@@ -98,7 +94,6 @@ def test_a_conjunction_is_learned_within_the_bound(data):
 
 
 @quiet
-@settings(deadline=None)
 @given(examples(noisy=True), st.booleans())
 def test_a_contradiction_means_that_no_conjunction_fits(data, monotone):
     X, y = data
@@ -161,7 +156,6 @@ def hypothesis_class(kind, n_features, max_literals, monotone):
 
 
 @quiet
-@settings(deadline=None, max_examples=50)
 @given(
     examples(noisy=True),
     st.sampled_from(["conjunctions", "disjunctions", "k-disjunctions"]),
@@ -190,7 +184,6 @@ def test_halving_is_the_one_of_the_definition(data, kind, longest, monotone, lay
     np.testing.assert_allclose(shares.sum(axis=1), 1)
 
 
-@settings(deadline=None)
 @given(examples(noisy=False))
 def test_halving_stays_within_its_bound(data):
     X, y = data

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sklboolean.concepts import (
@@ -62,7 +62,6 @@ def test_negations_need_an_example():
         learn_conjunction_by_queries(oracle, 2)
 
 
-@settings(deadline=None, max_examples=40)
 @given(hidden)
 def test_teaching_set_leaves_no_other_conjunction(wanted):
     oracle, n = Oracle(wanted), len(wanted)
@@ -86,7 +85,6 @@ def test_teacher_who_leaves_something_open_is_told_what():
         learn_conjunction_from_teacher(X[2:], y[2:])
 
 
-@settings(deadline=None, max_examples=60)
 @given(hidden, st.integers(0, 10**6))
 def test_watching_never_accepts_what_the_conjunction_rejects(wanted, seed):
     oracle, n = Oracle(wanted), len(wanted)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -113,7 +113,6 @@ def test_no_rows_give_no_words(n_samples):
     assert pack_dense(np.ones((n_samples, 70))).shape == (n_samples, 2)
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.sampled_from([-1.0, -0.0, 0.0, 0.25, 0.5, np.nextafter(0.5, 1), 1.0, 2.0]),
@@ -195,7 +194,6 @@ def layouts(draw):
     return A, B, bit_of_feature
 
 
-@settings(deadline=None)
 @given(layouts())
 def test_any_split_into_words_and_postings_counts_the_same(case):
     A, B, bit_of_feature = case
@@ -207,7 +205,6 @@ def test_any_split_into_words_and_postings_counts_the_same(case):
     assert np.array_equal(count_common(rows, columns), common_by_definition(A, B))
 
 
-@settings(deadline=None)
 @given(layouts(), st.data())
 def test_taking_rows_takes_their_words_and_the_rest(case, data):
     A, B, bit_of_feature = case

@@ -2,7 +2,7 @@ from math import exp, log, log1p
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.metrics import log_loss
@@ -57,7 +57,6 @@ def binary_cases(draw):
     return np.array(scores), np.array(codes)
 
 
-@settings(deadline=None)
 @given(binary_cases())
 def test_the_slope_of_a_sigmoid_has_the_least_loss(case):
     scores, codes = case
@@ -164,7 +163,6 @@ def test_tiny_scores_give_a_finite_slope(tiny):
 # -- probabilities ------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8),
     st.floats(1e-3, 1e3),
@@ -183,7 +181,6 @@ def test_two_probabilities_add_up_to_1_and_go_with_the_sign(scores, slope):
     assert P[:, 1] == pytest.approx(expected, rel=1e-12, abs=1e-300)
 
 
-@settings(deadline=None)
 @given(
     st.integers(2, 4).flatmap(
         lambda k: st.lists(

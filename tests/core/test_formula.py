@@ -6,7 +6,7 @@ import sqlite3
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -200,7 +200,6 @@ def test_outputs_that_a_model_lacks():
         model.to_c("1st")
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1))
 def test_step_functions_add_up_to_the_weights_of_thresholds(seed):
     rng = np.random.default_rng(seed)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sklboolean import BooleanSVC, KernelPerceptron
@@ -41,7 +41,6 @@ def one_hot(rng, n_samples, sizes, missing=0.1):
     return np.hstack(parts)[:, rng.permutation(sum(sizes))]
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32), st.floats(0.0, 0.4))
 def test_at_most_one_feature_of_a_found_group_is_true(seed, density):
     rng = np.random.default_rng(seed)
@@ -62,7 +61,6 @@ def test_at_most_one_feature_of_a_found_group_is_true(seed, density):
         assert (X[:, seen][:, of_feature == group].sum(axis=1) <= 1).all()
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     st.integers(0, 2**32),
     st.lists(st.integers(1, 40), min_size=1, max_size=31),

@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from joblib import cpu_count, parallel_config
 from sklearn import config_context, get_config
@@ -32,7 +32,6 @@ def slices_of(n, n_jobs=None, **options):
     return sorted(slices)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 200), st.integers(1, 12), st.sampled_from([1, 2, 5, 32, 64, 500]))
 def test_slices_cover_the_range_once_and_begin_at_multiples(n, n_jobs, multiple):
     slices = slices_of(n, n_jobs, multiple=multiple)
@@ -42,7 +41,6 @@ def test_slices_cover_the_range_once_and_begin_at_multiples(n, n_jobs, multiple)
     assert len(slices) == min(n_jobs, -(-n // multiple))
 
 
-@settings(deadline=None)
 @given(st.integers(1, 200), st.integers(1, 12))
 def test_slices_are_of_nearly_equal_size(n, n_jobs):
     sizes = [last - first for first, last in slices_of(n, n_jobs)]
@@ -88,7 +86,6 @@ def test_an_exception_in_a_slice_reaches_the_caller(n_jobs, where):
         each_slice(fail, 10, n_jobs)
 
 
-@settings(deadline=None)
 @given(
     st.integers(1, 200), st.integers(1, 5), st.sampled_from([1, 8]), st.integers(0, 99)
 )

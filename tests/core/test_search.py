@@ -102,7 +102,7 @@ def problems(draw):
     return X, coefficients, draw(st.integers(1, 30)), max_literals, options
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(
     problems(),
     st.sampled_from(["tables", "blocks", "counts", "race", "branches", "delivery"]),
@@ -119,7 +119,6 @@ def test_search_is_that_over_all_conjunctions(problem, engine, width, block):
         compare(X, coefficients, n_rules, max_literals, **options)
 
 
-@settings(deadline=None, max_examples=35)
 @given(st.integers(0, 2**32 - 1))
 def test_one_hot_columns_with_groups(seed):
     rng = np.random.default_rng(seed)
@@ -134,7 +133,6 @@ def test_one_hot_columns_with_groups(seed):
         )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 2**32 - 1))
 def test_any_floats_are_summed_up_to_rounding(seed):
     rng = np.random.default_rng(seed)
@@ -257,7 +255,6 @@ def test_a_search_can_be_interrupted(n_jobs, monkeypatch):
     assert time.monotonic() - began < 30
 
 
-@settings(deadline=None, max_examples=60)
 @given(problems(), st.sampled_from([1, 2, 5, 40]))
 def test_branches_do_not_depend_on_their_jobs(problem, n_branches):
     X, coefficients, n_rules, max_literals, options = problem
@@ -324,7 +321,7 @@ def test_work_ends_the_search_in_the_same_place(monkeypatch):
     assert results[0] == whole
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(
     problems(), st.integers(1, 300), st.sampled_from([1, 3]),
     st.sampled_from(["time_limit", "max_work"]),
@@ -428,7 +425,6 @@ def one_hot_table(rng):
     return np.array(columns).T
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([1, 2**24]),
     st.integers(1, 3),
@@ -464,7 +460,6 @@ def test_sums_of_one_hot_columns_are_those_of_their_definition(
             assert counts[length][rank] == holds.sum()
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10**6))
 def test_in_a_run_one_column_is_true_in_each_sample(seed):
     X = one_hot_table(np.random.default_rng(seed)).astype(int)
@@ -494,7 +489,6 @@ def test_thresholds_make_one_chain_and_need_one_feature_each():
     assert search_.best(middle, n_rules=1).found == [(((3, True), (4, True)), 500.0)]
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10**6), st.booleans())
 def test_each_literal_is_represented_by_the_first_of_its_samples(seed, monotone):
     rng = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -147,7 +147,6 @@ def parts(X):
     return [X.data, X.indices, X.indptr]
 
 
-@settings(deadline=None)
 @given(
     stored_tables(),
     st.sampled_from([sparse.csr_array, sparse.csr_matrix]),
@@ -169,7 +168,6 @@ def test_stored_entries_above_the_threshold_are_true(case, kind, index, threshol
         assert part.dtype == old.dtype
 
 
-@settings(deadline=None)
 @given(stored_tables(), st.sampled_from(FORMATS), st.sampled_from([0.0, 0.5, 1.0]))
 def test_csc_and_csr_give_the_table_that_dense_gives(case, kind, threshold):
     X = dense_by_definition(*case)
@@ -588,7 +586,6 @@ CONTAINERS = {
 }  # fmt: skip
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.sampled_from([
         (False, True), (0, 1), (2**53, 2**53 + 1), (-3, 7, 2**62), ("no", "yes"),

@@ -43,7 +43,7 @@ def prior_by_definition(mixture, alpha):
     return total
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(em_problems())
 def test_a_step_of_em_never_lowers_what_it_climbs(problem):
     mixture, signs, weights, alpha = problem
@@ -58,7 +58,6 @@ def test_a_step_of_em_never_lowers_what_it_climbs(problem):
     assert np.diff(objectives).min() > -1e-9 * (1 + abs(objectives[0]))
 
 
-@settings(deadline=None, max_examples=60)
 @given(em_problems())
 def test_a_step_of_em_counts_by_definition(problem):
     mixture, signs, weights, alpha = problem
@@ -84,7 +83,6 @@ def test_a_step_of_em_counts_by_definition(problem):
     np.testing.assert_allclose(better.logits, np.log(true / false), atol=1e-8)
 
 
-@settings(deadline=None, max_examples=60)
 @given(em_problems())
 def test_most_probable_bits_are_the_best_of_all(problem):
     mixture = problem[0]

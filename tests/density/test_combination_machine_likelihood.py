@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.density import (
     agreeing,
@@ -50,7 +50,6 @@ limits = st.sampled_from([None, 1, 2])
 
 
 @given(machines, limits)
-@settings(deadline=None)
 def test_numerators_and_partition_are_the_sums(weights, max_active):
     _, _, scores = all_joint_log_weights(weights, max_active)
     rows = all_inputs(len(weights.visible_bias))
@@ -62,7 +61,6 @@ def test_numerators_and_partition_are_the_sums(weights, max_active):
 
 
 @given(machines, limits)
-@settings(deadline=None)
 def test_hidden_posteriors_are_those_of_bayes(weights, max_active):
     inputs, states, scores = all_joint_log_weights(weights, max_active)
     activations = inputs @ weights.components.T + weights.hidden_bias
@@ -86,7 +84,6 @@ def test_hidden_posteriors_of_many_or_extreme_units():
     st.integers(1, 20),
     st.sampled_from([0.01, 1.0, 30.0, 1000.0]),
 )
-@settings(deadline=None)
 def test_sums_over_packed_bits_are_those_over_signs(seed, n, m, scale):
     rng = np.random.default_rng(seed)
     signs, weights = rng.choice([-1.0, 1.0], size=(50, n)), rng.random(50)
@@ -170,7 +167,6 @@ def test_table_does_not_depend_on_the_order_of_rows():
 
 
 @given(machines, limits, st.booleans(), st.integers(0, 10**6))
-@settings(deadline=None, max_examples=40)
 def test_gradient_is_that_of_the_enumerated_likelihood(
     weights, max_active, visible_bias, seed
 ):
@@ -276,7 +272,6 @@ def test_marginals_and_means_are_those_of_enumeration(max_active, tree):
 
 
 @given(machines, limits)
-@settings(deadline=None)
 def test_log_odds_are_those_of_flips(weights, max_active):
     rows = all_inputs(len(weights.visible_bias))
     weights = weights.replace(max_active=max_active)
@@ -301,7 +296,6 @@ def machine_of(params):
 
 
 @given(machines, limits, st.integers(0, 10**6))
-@settings(deadline=None, max_examples=50)
 def test_most_probable_completion_is_the_best_of_all(weights, max_active, seed):
     signs = draw_gaps(seed, len(weights.visible_bias))
     probabilities = distribution(weights, max_active)

@@ -63,7 +63,7 @@ def test_calibrated_probabilities_have_the_smaller_loss(density):
     assert calibrated < 1.1 * least
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.sampled_from([1e-3, 1.0, 1e3]))
 def test_calibration_is_the_optimum_of_its_definition(seed, scale):
     rng = np.random.default_rng(seed)
@@ -274,7 +274,7 @@ def customers(n_samples, seed):
     return frame.mask(rng.random(frame.shape) < 0.1)
 
 
-@settings(deadline=None, max_examples=4)
+@settings(max_examples=4)
 @given(st.integers(0, 1000))
 def test_surprises_are_those_of_all_values_of_a_column(seed):
     """P(value | the others): the likelihood beside those of all other values."""

@@ -68,7 +68,7 @@ def test_dependent_values_are_restored():
     assert gaps.equals(with_gaps(weather(60)))  # unchanged
 
 
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(st.integers(0, 1000), st.sampled_from([0.1, 0.4]))
 def test_values_are_the_likeliest_by_definition(seed, share):
     """Each level is tried; a number is the mean over the intervals."""
@@ -197,7 +197,6 @@ def columns_of(X):
     return X.to_dict(as_series=False) if isinstance(X, pl.DataFrame) else X.to_pydict()
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     st.sampled_from(list(PACKAGES)),
     st.booleans(),

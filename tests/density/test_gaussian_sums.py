@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.density import gaussian_conditional, log_unnormalised, mixture
 from scipy import integrate
@@ -35,7 +35,6 @@ def machines(draw):
     return weights, draw(st.none() | st.integers(1, m))
 
 
-@settings(deadline=None)
 @given(machines())
 def test_log_partition_and_moments_are_those_of_the_mixture(case):
     weights, max_active = case
@@ -102,7 +101,6 @@ def test_moments_are_the_gradient():
     assert check_grad(value, slope, vector) < 1e-6 * np.abs(slope(vector)).max()
 
 
-@settings(deadline=None, max_examples=40)
 @given(machines(), st.data())
 def test_conditionals_are_those_of_the_mixture(case, data):
     weights, max_active = case

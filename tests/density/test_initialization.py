@@ -70,7 +70,6 @@ seeds = st.integers(0, 10**6)
 
 
 @given(seeds, st.floats(0.1, 4), st.booleans())
-@settings(deadline=None, max_examples=30)
 def test_log_gains_are_densities_over_the_gaussian(seed, scale, centred):
     unit = draw_unit(seed, 3, scale, centred=centred)
     rows = np.random.default_rng(seed).normal(scale=3, size=(20, 3))
@@ -92,7 +91,6 @@ def test_the_density_of_one_input_integrates_to_one(scale, centred):
 
 
 @given(seeds, st.integers(2, 30), st.integers(1, 30), st.booleans())
-@settings(deadline=None, max_examples=60)
 def test_em_never_lowers_the_likelihood(seed, n_samples, n_distinct, centred):
     rows, row_weights = draw_rows(seed, n_samples, 4, n_distinct, centred)
     unit = unit_with(rows[0] + 0.1, 0.5, centred)
@@ -105,7 +103,7 @@ def test_em_never_lowers_the_likelihood(seed, n_samples, n_distinct, centred):
 
 
 @given(seeds, st.booleans())
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 def test_em_step_maximises_the_likelihood_of_complete_rows(seed, centred):
     rows, row_weights = draw_rows(seed, 12, 3, 12, centred)
     unit = draw_unit(seed, 3, centred=centred)
@@ -126,7 +124,6 @@ def test_em_step_maximises_the_likelihood_of_complete_rows(seed, centred):
 
 
 @given(seeds, st.booleans())
-@settings(deadline=None, max_examples=30)
 def test_removal_moves_rows_along_the_weights_only(seed, centred):
     rows = np.random.default_rng(seed).normal(size=(50, 4))
     unit = draw_unit(seed, 4, 2.0, centred=centred)

@@ -76,7 +76,7 @@ def assert_moments_are_enumerated(weights, max_active, n_jobs=None):
 
 
 @given(machines())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_partition_and_moments_by_enumeration(machine):
     assert_moments_are_enumerated(*machine)
 
@@ -206,7 +206,7 @@ def test_result_does_not_depend_on_threads(forest):
 
 
 @given(machines())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_hidden_log_weights_and_marginals(machine):
     weights, max_active = machine
     m, n = weights.components.shape
@@ -253,7 +253,6 @@ def test_marginals_of_many_rows(n, scale, forest, max_active, monkeypatch):
 
 
 @given(st.integers(0, 2**32), st.integers(1, 8), st.sampled_from([0.0, 1.0, 1000.0]))
-@settings(max_examples=50, deadline=None)
 def test_active_sums_by_enumeration(seed, m, scale):
     activations = np.random.default_rng(seed).normal(size=(3, m)) * scale
     for max_active in range(m + 2):
@@ -267,7 +266,6 @@ def test_active_sums_by_enumeration(seed, m, scale):
 
 
 @given(machines(most=6, scales=(0.3, 3.0, 20.0)))
-@settings(max_examples=50, deadline=None)
 def test_mass_is_one(machine):
     weights, max_active = machine
     m, n = weights.components.shape

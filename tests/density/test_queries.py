@@ -78,7 +78,7 @@ def test_terms_are_disjoint_and_decide_the_event_as_python_does(event, condition
         assert (holds(event)[cover] == truth).all()
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(event=formulas, condition=formulas)
 def test_probability_is_that_of_the_table(model, event, condition):
     shares = np.exp(model.score_samples(pd.DataFrame(ROWS, columns=NAMES)))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config
 from oracles.density import every_row
@@ -24,7 +24,6 @@ def objective(weights, log_likelihoods, sample_weight):
     return sample_weight @ scores + PRIOR * np.log(weights).sum()
 
 
-@settings(max_examples=50)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 30))
 def test_no_other_weights_are_more_likely(seed, n_densities, n_samples):
     rng = np.random.default_rng(seed)

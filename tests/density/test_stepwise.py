@@ -6,7 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.density import mean_counts
 from oracles.density import stepwise_em as stepwise_em_by_definition
@@ -64,7 +64,6 @@ def kinds_of_rows(n_samples, seed, n_features=30, n_kinds=4):
     return prototypes[kinds] ^ (rng.random((n_samples, n_features)) < 0.2)
 
 
-@settings(deadline=None, max_examples=60)
 @given(streams())
 def test_a_first_batch_is_one_step_of_em(stream):
     mixture, batches, alpha = stream
@@ -80,7 +79,6 @@ def test_a_first_batch_is_one_step_of_em(stream):
     assert history == [log_likelihood / total]
 
 
-@settings(deadline=None, max_examples=60)
 @given(streams())
 def test_batches_follow_the_definition(stream):
     mixture, batches, alpha = stream
@@ -106,7 +104,6 @@ def test_batches_follow_the_definition(stream):
     assert total == len(signs) + len(first)
 
 
-@settings(deadline=None, max_examples=60)
 @given(streams())
 def test_a_mixture_is_the_maximum_of_the_counts_that_it_implies(stream):
     mixture, batches, alpha = stream

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.density import (
     all_rows,
@@ -47,7 +47,6 @@ def test_enumeration_finds_all_trees():
     assert [len(list(spanning_trees(n))) for n in range(1, 6)] == [1, 1, 3, 16, 125]
 
 
-@settings(deadline=None)
 @given(weighted_rows())
 def test_mutual_information_is_the_sum_over_four_states(data):
     X, weights, alpha = data
@@ -63,7 +62,6 @@ def test_mutual_information_is_the_sum_over_four_states(data):
                 assert information[i, j] == information[j, i] >= 0
 
 
-@settings(deadline=None, max_examples=40)
 @given(weighted_rows())
 def test_tree_is_the_most_likely_of_all_trees(data):
     X, weights, alpha = data
@@ -75,7 +73,6 @@ def test_tree_is_the_most_likely_of_all_trees(data):
     assert table @ tree.score_samples(all_rows(n)) == pytest.approx(best, abs=1e-12)
 
 
-@settings(deadline=None)
 @given(weighted_rows(6))
 def test_parents_make_one_tree_and_come_first(data):
     X, weights, alpha = data
@@ -88,7 +85,6 @@ def test_parents_make_one_tree_and_come_first(data):
         assert order.index(parents[bit]) < order.index(bit)
 
 
-@settings(deadline=None)
 @given(weighted_rows())
 def test_score_is_a_product_of_one_factor_for_each_bit(data):
     X, weights, alpha = data
@@ -98,7 +94,6 @@ def test_score_is_a_product_of_one_factor_for_each_bit(data):
         assert score == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@settings(deadline=None, max_examples=30)
 @given(weighted_rows(), st.randoms(use_true_random=False))
 def test_density_does_not_depend_on_the_root(data, random):
     """Reversing the columns hangs the tree at the other end."""

@@ -60,7 +60,7 @@ def frame(n_samples=90, seed=0):
     return pd.DataFrame({"age": age, "color": color}), y
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**31), st.integers(1, 3), st.integers(2, 4), st.integers(0, 30))
 def test_weights_minimize_the_objective(seed, n_models, n_classes, n_samples):
     """Written down by its definition, the objective is not lower anywhere near."""
@@ -317,7 +317,7 @@ def test_an_ensemble_may_end_a_pipeline():
     np.testing.assert_allclose(shapley.scores(), model.decision_function(X[:2]))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 2**31), st.integers(1, 3), st.integers(2, 30))
 def test_weights_of_predictions_minimize_the_objective(seed, n_models, n_samples):
     rng = np.random.default_rng(seed)

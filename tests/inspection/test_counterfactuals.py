@@ -137,7 +137,6 @@ def check_by_trying(
 
 
 @pytest.mark.filterwarnings("ignore:Column .* has the same value")
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1))
 def test_changes_are_the_cheapest_of_all(seed):
     rng = np.random.default_rng(seed)
@@ -170,7 +169,6 @@ def test_changes_are_the_cheapest_of_all(seed):
             )
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1))
 def test_sets_of_changes_come_in_the_order_of_their_costs(seed):
     rng = np.random.default_rng(seed)
@@ -197,7 +195,7 @@ def test_sets_of_changes_come_in_the_order_of_their_costs(seed):
 
 
 @pytest.mark.filterwarnings("ignore:Column .* has the same value")
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.integers(0, 2**32 - 1))
 def test_changes_of_the_columns_before_a_column_transformer(seed):
     rng = np.random.default_rng(seed)
@@ -231,7 +229,7 @@ def test_a_column_of_two_encoders_is_refused():
         counterfactuals(pipeline, frame)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1))
 def test_search_of_many_terms_is_exact(seed):
     rng = np.random.default_rng(seed)
@@ -267,7 +265,6 @@ def test_changes_that_violate_the_same_term():
     assert found.changed.tolist() == [[True, True]]
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1))
 def test_sums_say_what_is_predicted(seed):
     rng = np.random.default_rng(seed)

@@ -63,7 +63,7 @@ def falls_by_definition(model, direction):
     return (direction * np.diff(scores, axis=0) < -1e-9).any()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     st.integers(0, 10**6), st.sampled_from(sorted(MODELS)), st.sampled_from([-1, 1]),
     st.booleans(), st.booleans(),

@@ -113,7 +113,6 @@ def interactions_by_definition(score, X, background, weights):
 
 
 @pytest.mark.filterwarnings("ignore:Column .* has the same value")
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_values_are_the_mean_over_all_coalitions(seed, is_tabled):
     rng = np.random.default_rng(seed)
@@ -209,7 +208,7 @@ MODELS = [
 
 
 @pytest.mark.filterwarnings("ignore:Column .* has the same value")
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1))
 def test_values_of_the_columns_before_a_column_transformer(seed):
     rng = np.random.default_rng(seed)

@@ -54,7 +54,7 @@ def searches(draw):
 
 
 @given(searches())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_best_score_of_each_target_is_that_of_all_conjunctions(search):
     X, targets, options = search
     longest, n_samples = options["max_literals"], len(X)

@@ -25,7 +25,7 @@ def whole(table, batch_size=7):
     return [None if p[0] is None else np.concatenate(p) for p in parts]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     st.lists(st.integers(1, 20), min_size=1, max_size=4),
     st.integers(1, 130),

@@ -28,7 +28,7 @@ def bits_of(table):
 
 
 @pytest.mark.filterwarnings("ignore:Column")
-@settings(deadline=None, max_examples=12)
+@settings(max_examples=12)
 @given(data=st.lists(st.tuples(texts, numbers, st.sampled_from(WORDS)), min_size=3))
 def test_the_same_data_give_the_same_bits(data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")

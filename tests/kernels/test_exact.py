@@ -74,7 +74,7 @@ def power_terms(draw):
 # -- signs of sums of powers --------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=250)
+@settings(max_examples=250)
 @given(power_terms(), st.sampled_from([0, 1]))
 def test_the_sign_of_a_sum_of_powers_is_that_of_python_integers(case, min_literals):
     n, terms = case
@@ -85,7 +85,7 @@ def test_the_sign_of_a_sum_of_powers_is_that_of_python_integers(case, min_litera
     assert exact_value(table, *arrays(terms)) == value
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(power_terms(), st.sampled_from([0, 1]), st.integers(-1, 1), st.randoms())
 def test_ties_and_near_ties_have_the_right_sign(case, min_literals, excess, random):
     # Every term is taken back in several pieces: of one count, or halves of the next.
@@ -141,7 +141,6 @@ def test_the_sum_of_nothing_is_0():
         assert exact_value(table, *arrays([])) == 0
 
 
-@settings(deadline=None)
 @given(power_terms(), st.integers(0, 2**40))
 def test_a_constant_of_any_size_takes_part_in_the_sign(case, constant):
     n, terms = case
@@ -160,7 +159,6 @@ def test_sums_over_tables_are_those_of_fractions(name):
     values = [g(s, parameters) for s in range(n + 1)]
     assert max(values) > 2**53 or n < 90
 
-    @settings(deadline=None, max_examples=60)
     @given(st.lists(st.tuples(st.integers(0, n), amounts), max_size=12))
     def check(terms):
         exact = sum(amount * values[count] for count, amount in terms)
@@ -191,7 +189,6 @@ def test_sums_over_tables_that_cancel_are_0(name):
         assert exact_sign(table, *arrays([*terms, (count, excess)])) == excess
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.floats(-1e9, 1e9), min_size=3, max_size=6),
     st.lists(st.tuples(st.integers(0, 2), amounts), max_size=9),
@@ -234,7 +231,6 @@ numerators = st.one_of(
 )
 
 
-@settings(deadline=None)
 @given(st.integers(-(2**1000), 2**1000), st.integers(0, 60))
 def test_a_linear_score_is_the_nearest_float(numerator, scale):
     assert float_of_exact(numerator, scale) == numerator / 2**scale
@@ -248,7 +244,6 @@ def test_a_score_too_small_for_float64_keeps_its_sign(numerator, scale):
     assert abs(score) <= 2.0**-1070
 
 
-@settings(deadline=None)
 @given(st.lists(numerators, min_size=2, max_size=20), st.sampled_from([2000, 5000]))
 def test_larger_values_never_have_smaller_scores(values, scale):
     scores = [float_of_exact(value, scale) for value in sorted(values)]
@@ -309,7 +304,6 @@ def test_rounding_stays_within_its_bound(n_samples, parameters):
     assert largest_error > 0 or n_samples == 1
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**40))
 def test_the_bound_grows_with_the_number_of_terms(n_terms):
     # n + 2 roundings of at most 2**-53 in the sum, as many in the sum of sizes.

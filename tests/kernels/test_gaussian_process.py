@@ -108,7 +108,7 @@ def draw_logs(rng, n_columns=5):
 # Kernel
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.integers(0, 2**32 - 1))
 def test_kernel_is_the_sum_over_all_conjunctions(seed):
     rng = np.random.default_rng(seed)
@@ -226,7 +226,7 @@ def test_the_learned_kernel_serves_other_models():
 # Evidence
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1))
 def test_evidence_is_the_density_of_all_copies(seed):
     rng = np.random.default_rng(seed)

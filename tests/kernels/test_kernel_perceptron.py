@@ -63,7 +63,6 @@ kernel_settings = st.fixed_dictionaries(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=60)
 @given(planted, kernel_settings, st.integers(0, 1))
 def test_mistakes_on_a_planted_dnf_stay_below_the_bound(dnf, kernel, n_orders):
     X, y, terms = make_dnf(80, 8, **dnf)
@@ -90,7 +89,6 @@ def test_training_on_separable_data_ends_when_no_mistake_is_left():
     assert (model.predict(X) == y).all()
 
 
-@settings(deadline=None, max_examples=32)
 @given(planted, kernel_settings, st.sampled_from([0.05, 0.3]), st.integers(1, 4))
 def test_mistakes_with_noise_stay_below_the_bound(dnf, kernel, noise, n_passes):
     X, y, terms = make_dnf(60, 8, noise=noise, **dnf)
@@ -186,7 +184,7 @@ def assert_same_model(one, other, X, names=learned):
     assert same_state(one.decision_function(X), other.decision_function(X))
 
 
-@settings(deadline=None, max_examples=22)
+@settings(max_examples=22)
 @given(
     streams,
     st.integers(0, 10**6),
@@ -346,7 +344,7 @@ def largest_support(model):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(
     budgets,
     st.integers(2, 3),

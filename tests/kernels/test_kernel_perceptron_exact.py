@@ -120,7 +120,6 @@ def assert_equals_oracle(X, y, pool, kernel, learner, layout=np.asarray):
     return run
 
 
-@settings(deadline=None, max_examples=45)
 @given(
     labelled_rows([1, 2, 3, 8, 40, 63, 64, 65, 130]),
     kernels,
@@ -131,7 +130,7 @@ def test_model_equals_big_integer_perceptron(problem, kernel, learner, layout):
     assert_equals_oracle(*problem, kernel, learner, layout)
 
 
-@settings(deadline=None, max_examples=16)
+@settings(max_examples=16)
 @given(labelled_rows([1100], n_examples=14), kernels, learners)
 def test_model_equals_big_integer_perceptron_beyond_float64(problem, kernel, learner):
     if kernel["max_literals"] is None and kernel["decay"] == 0.3:
@@ -139,7 +138,6 @@ def test_model_equals_big_integer_perceptron_beyond_float64(problem, kernel, lea
     assert_equals_oracle(*problem, kernel, learner)
 
 
-@settings(deadline=None, max_examples=30)
 @given(labelled_rows([5, 40]), kernels, learners, st.data())
 def test_class_weights_scale_the_updates(problem, kernel, learner, data):
     X, y, pool = problem
@@ -218,7 +216,6 @@ def test_relative_margin_is_compared_without_rounding():
     assert model.n_updates_ == 2
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     labelled_rows([100]),
     st.sampled_from([0.1, 0.2, 0.3, 0.7, 1.1, 1.4]),
@@ -304,7 +301,7 @@ def test_block_borders_do_not_show(monkeypatch, kernel, n_classes, average, n_sa
         assert_decisions_are_those_of(scores, model, X[:6])
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(labelled_rows([1100], n_examples=14), st.sampled_from([None, "mean"]))
 def test_scores_beyond_float64_are_divided_by_a_power_of_two(problem, average):
     X, y, pool = problem

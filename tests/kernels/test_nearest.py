@@ -61,7 +61,7 @@ def _small_blocks(monkeypatch):
     monkeypatch.setattr(_nearest, "QUERIES_AT_A_TIME", 5)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32), st.sampled_from([3, 20, 70]), st.integers(1, 40))
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_the_largest_values_are_those_of_the_sorted_matrix(kernel, seed, n, k):

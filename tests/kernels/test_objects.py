@@ -6,7 +6,7 @@ from math import comb, log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.kernels import (
     count_cnfs,
@@ -203,7 +203,6 @@ def test_kernel_pca_takes_the_matrix_and_kernel_ridge_the_parity():
 # -- weights of conjunctions by length ----------------------------------------------
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.integers(1, 6),
     st.integers(0, 3),
@@ -274,7 +273,6 @@ def test_weights_give_back_kernels_of_literals_of_both_signs(kernel, oracle):
         assert kernel([x], [z])[0, 0] == oracle(x, z)
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(1, 60), st.integers(0, 60), st.booleans())
 def test_values_are_weighted_binomials(n_features, max_literals, monotone):
     kernel = counting_kernel(max_literals=max_literals, monotone=monotone)

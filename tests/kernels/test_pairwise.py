@@ -132,7 +132,6 @@ def test_conjunction_kernel_counts_shared_conjunctions(monotone, decay):
                     assert K[i, j] == float_of(sum(weights))
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     two_tables(),
     st.integers(0, 3),
@@ -207,7 +206,7 @@ def test_cnf_kernel_counts_shared_cnfs(n_features, monotone):
             assert K.tolist() == (holds @ holds.T).tolist()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(two_tables(6, 7), st.integers(1, 3), st.integers(1, 2), st.booleans())
 def test_formula_kernels_count_shared_formulas(tables, n_literals, size, monotone):
     K = disjunction_kernel(*tables, n_literals=n_literals, monotone=monotone)
@@ -236,7 +235,6 @@ def test_tanimoto_kernel_is_the_share_of_shared_features(n_features):
     assert tanimoto_kernel(X).tolist() == pairs_of(tanimoto_by_definition, X)
 
 
-@settings(deadline=None, max_examples=60)
 @given(two_tables(1, 70))
 def test_tanimoto_kernel_is_correctly_rounded(tables):
     assert tanimoto_kernel(*tables).tolist() == pairs_of(
@@ -871,7 +869,6 @@ def suppress_overflow():
             raise
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.sampled_from([1, 5, 40, 1100]),
     st.sampled_from([disjunction_kernel, dnf_kernel, cnf_kernel]),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.kernels import plain_perceptron
 from sklearn.svm import SVC
@@ -21,7 +21,6 @@ def make_task(seed, n_samples=64):
     return X, y, rng.dirichlet(np.ones(n_samples))
 
 
-@settings(max_examples=50)
 @given(st.lists(st.floats(0, 1e6), min_size=1).filter(any), st.floats(1e-300, 1e9))
 def test_relative_weights_have_a_mean_of_at_least_one(weights, scale):
     weights = np.array(weights) * scale

@@ -4,7 +4,7 @@ from math import comb, frexp, inf
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from oracles.kernels import kernel_value, value_at
 
@@ -79,7 +79,6 @@ def conjunction_parameters(draw, max_count=40):
 # -- rounding -----------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(big_integers, st.integers(-500, 500))
 @example(2**54 + 1, 0)
 @example(2**54 + 3, 0)
@@ -99,13 +98,11 @@ def test_zero_has_exponent_0():
     assert split_integer(0, -77) == (0.0, 0)
 
 
-@settings(deadline=None)
 @given(st.lists(big_integers, min_size=1, max_size=8))
 def test_an_integer_table_holds_its_integers(values):
     assert_holds(integer_table("same", values), list(map(Fraction, values)))
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=8)
 )
@@ -126,7 +123,6 @@ def test_a_real_table_refuses_what_float64_cannot_hold(bad):
 # -- conjunctions -------------------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(st.integers(0, 40), conjunction_parameters())
 def test_a_conjunction_table_holds_sums_of_binomials(max_count, parameters):
     table = conjunction_table("common", max_count, **parameters)
@@ -177,7 +173,6 @@ def test_a_long_bound_sums_that_many_binomials():
 # -- what is read from a table ------------------------------------------------------
 
 
-@settings(deadline=None)
 @given(st.integers(0, 30), conjunction_parameters(30), st.integers(-60, 60))
 def test_values_are_divided_by_a_power_of_two(max_count, parameters, shift):
     table = conjunction_table("same", max_count, **parameters)
@@ -192,7 +187,6 @@ def test_values_beyond_float64_are_infinite():
     assert conjunction_table("same", 1030).values(7)[1030] == 2.0**1023
 
 
-@settings(deadline=None)
 @given(st.integers(0, 40), conjunction_parameters(), st.integers(0, 2**70))
 def test_plus_adds_a_constant(max_count, parameters, constant):
     table = conjunction_table("same", max_count, **parameters).plus(constant)
@@ -212,7 +206,6 @@ def test_plus_nothing_is_the_same_table():
     assert table.plus(0) is table
 
 
-@settings(deadline=None)
 @given(st.lists(big_integers, min_size=1, max_size=9))
 def test_the_largest_value_is_the_largest_in_magnitude(values):
     largest = integer_table("same", values).largest
@@ -224,7 +217,6 @@ def test_the_largest_of_zeros_is_zero():
     assert mantissa == 0
 
 
-@settings(deadline=None)
 @given(st.integers(0, 60), conjunction_parameters(60), st.integers(0, 2**54), st.data())
 def test_sums_said_to_be_exact_in_float64_are(max_count, parameters, weight, data):
     table = conjunction_table("same", max_count, **parameters)
@@ -269,7 +261,6 @@ def test_weights_of_short_conjunctions_make_the_table(decay, max_literals, const
         assert Fraction(value, 1 << table.scale) == value_at(table, s)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 25), conjunction_parameters(25))
 def test_length_weights_are_the_weights_by_length(max_count, parameters):
     table = conjunction_table("same", max_count, **parameters)
@@ -287,7 +278,6 @@ def test_length_weights_are_the_weights_by_length(max_count, parameters):
         assert table.length_weights(False).to_float().tolist() == expected
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(-(2**60), 2**60), min_size=1, max_size=12))
 def test_length_weights_give_the_table_back(values):
     weights = integer_table("same", values).length_weights(False).to_float()

@@ -36,7 +36,7 @@ def problem(seed=0):
     return X, (X[:, :5].sum(axis=1) >= 2).astype(int)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(BITS | QUARTERS, WEIGHTS, st.sampled_from([0.5, 1.0, 3.0]), st.booleans())
 def test_the_margin_is_that_of_the_definition(X, weights, rate, is_sparse):
     auto = AveragedPerceptron(learning_rate=rate, max_iter=2, shuffle=False)

@@ -35,7 +35,7 @@ def tables(draw):
 
 @pytest.mark.slow
 @quiet
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(tables(), st.sampled_from(["l1", "l2"]), st.booleans())
 def test_either_a_halfspace_or_a_proof_that_there_is_none(table, norm, as_sparse):
     X, y = table
@@ -129,7 +129,6 @@ def test_exclusive_or_has_no_halfspace():
     assert not learner.is_consistent_
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10**6), st.sampled_from([0.02, 0.1, 0.3]), st.booleans())
 def test_modified_perceptron_is_right_beyond_sigma_and_within_its_bound(
     seed, sigma, as_sparse

@@ -55,7 +55,7 @@ def assert_publishes_mean(model, player):
     np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-11)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(
     streams(real=True),
     st.sampled_from([0.0, 1.0, 2.5, (0.5, 3.0)]),
@@ -82,7 +82,7 @@ def test_perceptron_is_the_one_of_the_definition(
     assert_publishes_mean(model, player)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(
     streams(),
     st.sampled_from([0.0, 1.0]),
@@ -113,7 +113,6 @@ def test_positive_winnow_is_the_one_of_the_definition(
         assert_publishes_mean(model, player)
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     streams(), st.sampled_from([0.0, 1.0]), st.booleans(), st.integers(1, 3), layouts
 )
@@ -137,7 +136,6 @@ def test_balanced_winnow_is_the_one_of_the_definition(
     np.testing.assert_allclose(got, [*map(float, weights)], rtol=1e-11, atol=1e-11)
 
 
-@settings(deadline=None, max_examples=60)
 @given(streams(), st.sampled_from([0.0, 1.0]), st.integers(1, 3), layouts)
 def test_complement_winnow_is_positive_winnow_on_doubled_features(
     stream, margin, max_iter, layout
@@ -157,7 +155,6 @@ def test_complement_winnow_is_positive_winnow_on_doubled_features(
     )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=60)
 @given(streams(), st.sampled_from(["positive", "complement"]), layouts)
 def test_conjunctions_are_disjunctions_of_negations(stream, variant, layout):
     X, y = stream
@@ -174,7 +171,6 @@ def test_conjunctions_are_disjunctions_of_negations(stream, variant, layout):
     np.testing.assert_allclose(mine, -scores, rtol=1e-11, atol=1e-11)
 
 
-@settings(deadline=None, max_examples=40)
 @given(streams(), st.integers(1, 3))
 def test_longest_is_the_hypothesis_that_survived_most(stream, max_iter):
     X, y = stream

@@ -6,7 +6,7 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import linear_model as oracles
 from parallel_cases import Delayed
@@ -29,7 +29,6 @@ def fitted_attributes(model):
     ]  # fmt: skip
 
 
-@settings(deadline=None, max_examples=60)
 @given(partitioned(), MARGINS, st.booleans(), st.integers(1, 4))
 def test_mixed_perceptron_is_the_one_of_the_definition(parts, margin, constant, n):
     model = AveragedPerceptron(margin=margin, fit_intercept=constant, max_iter=n)
@@ -48,7 +47,6 @@ def test_mixed_perceptron_is_the_one_of_the_definition(parts, margin, constant, 
     assert model.t_ == n * sum(len(y) for _, y in parts)
 
 
-@settings(deadline=None, max_examples=60)
 @given(partitioned(), MARGINS, st.integers(1, 4))
 def test_mixed_winnow_is_the_one_of_the_definition(parts, margin, n):
     model = Winnow(margin=margin, threshold=None, max_iter=n, promotion=1.5)
@@ -64,7 +62,6 @@ def test_mixed_winnow_is_the_one_of_the_definition(parts, margin, n):
     np.testing.assert_allclose(model.raw_coef_[0], last, atol=1e-10)
 
 
-@settings(deadline=None, max_examples=40)
 @given(partitioned(), st.integers(1, 3))
 def test_winnow_with_one_weight_takes_the_geometric_mean(parts, n):
     model = Winnow(variant="positive", margin=0.3, promotion=1.5, max_iter=n)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import linear_model as oracles
 from oracles.kernels import plain_perceptron
@@ -70,7 +70,6 @@ def assert_is_mean(model, player):
     assert model.n_updates_ == player.n_updates
 
 
-@settings(deadline=None, max_examples=60)
 @given(weighted_streams(), st.sampled_from([0.0, 2.5]), layouts)
 def test_a_weight_is_the_size_of_the_perceptrons_update(stream, margin, layout):
     X, y, weights = stream
@@ -82,7 +81,6 @@ def test_a_weight_is_the_size_of_the_perceptrons_update(stream, margin, layout):
     assert_is_mean(model, player)
 
 
-@settings(deadline=None, max_examples=60)
 @given(weighted_streams(), layouts)
 def test_a_weight_is_the_exponent_of_winnows_factor(stream, layout):
     X, y, weights = stream

@@ -231,7 +231,7 @@ def test_a_first_batch_may_be_constant():
     assert numbers.transform(X[["n"]]).shape == (3, 0)
 
 
-@settings(deadline=None, max_examples=6)
+@settings(max_examples=6)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from(["auto", "tree", "monotone"]),
@@ -271,7 +271,6 @@ def limited(limit):
     return patch
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.lists(st.integers(-20, 20), min_size=1, max_size=60), min_size=1, max_size=12

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import preprocessing as oracle
 from scipy.sparse import issparse
@@ -72,7 +72,6 @@ def cells(frame):
 
 
 @CONSTANT_COLUMNS
-@settings(deadline=None, max_examples=35)
 @given(frames(), st.integers(2, 6), st.booleans())
 def test_each_feature_is_the_condition_that_its_name_states(frame, n_bins, complement):
     encoder, before = BooleanEncoder(n_bins=n_bins, complement=complement), frame.copy()
@@ -96,7 +95,6 @@ def test_each_feature_is_the_condition_that_its_name_states(frame, n_bins, compl
 
 
 @CONSTANT_COLUMNS
-@settings(deadline=None, max_examples=35)
 @given(frames(), st.integers(2, 6), st.booleans(), st.booleans())
 def test_values_of_the_inverse_have_the_same_features(frame, n_bins, both, propagate):
     encoder = BooleanEncoder(
@@ -110,7 +108,6 @@ def test_values_of_the_inverse_have_the_same_features(frame, n_bins, both, propa
 
 
 @CONSTANT_COLUMNS
-@settings(deadline=None, max_examples=35)
 @given(frames())
 def test_missing_values_propagate(frame):
     encoder = BooleanEncoder(missing="propagate").fit(frame)
@@ -200,7 +197,6 @@ def labelled_columns(draw):
     return values, y, weights
 
 
-@settings(deadline=None, max_examples=60)
 @given(labelled_columns())
 def test_strict_cuts_shorten_the_description_of_the_labels(column):
     values, y, weights = column
@@ -224,7 +220,6 @@ def test_a_tree_finds_the_threshold_that_matters():
         encoder.fit(X)
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5))
 def test_monotone_intervals_have_the_best_leave_one_out_likelihood(seed, n_bins):
     rng = np.random.default_rng(seed)

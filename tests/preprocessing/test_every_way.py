@@ -99,7 +99,7 @@ def assert_alike(encoder, expected, X, bits):
     np.testing.assert_array_equal(np.asarray(encoder.transform(X)), bits)
 
 
-@settings(deadline=None, max_examples=2)
+@settings(max_examples=2)
 @given(seed=st.integers(0, 10**6), container=st.sampled_from(sorted(CONTAINERS)))
 def test_containers_and_batches(seed, container):
     X, y, options = draw_frame(seed)
@@ -116,7 +116,7 @@ def test_containers_and_batches(seed, container):
     np.testing.assert_array_equal(encoder.transform(decoded), bits)
 
 
-@settings(deadline=None, max_examples=2)
+@settings(max_examples=2)
 @given(seed=st.integers(0, 10**6))
 def test_partitions_and_files(seed, tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
@@ -140,7 +140,7 @@ def test_partitions_and_files(seed, tmp_path_factory):
     np.testing.assert_array_equal(found, expected)
 
 
-@settings(deadline=None, max_examples=3)
+@settings(max_examples=3)
 @given(st.integers(0, 10**6), st.sampled_from(["duckdb", "sqlite"]))
 def test_databases(seed, database):
     of_sqlite = "numbers", "codes", "integers", "text"
@@ -150,7 +150,7 @@ def test_databases(seed, database):
     np.testing.assert_array_equal(rows, encoder.transform(X).to_numpy())
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(st.integers(0, 10**6))
 def test_special_codes_satisfy_no_threshold(seed):
     X, y, options = draw_frame(seed, ("numbers", "codes", "integers"))

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sklboolean import AveragedPerceptron, BooleanEncoder
@@ -79,7 +79,6 @@ def test_rows_of_the_frame_one_by_one(encoder):
             assert frame.columns.equals(encoder.transform(TRAIN).columns)
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.sampled_from(FITTED), st.integers(0, 5), st.sampled_from([*TRAIN]), VALUES
 )  # fmt: skip

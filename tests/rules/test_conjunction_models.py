@@ -165,7 +165,7 @@ def test_with_directions_it_is_the_smallest_over_what_they_allow(
     assert best >= early.objective_ - early.optimality_gap_ - 1e-9 * best
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1))
 def test_a_model_with_directions_is_monotone_in_every_sample(seed):
     rng = np.random.default_rng(seed)

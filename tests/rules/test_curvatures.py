@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklboolean.rules._bit_columns import (
     add_counts,
@@ -39,7 +39,6 @@ def multiples_of(curvatures, block):
     )
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.integers(0, 10**6), st.sampled_from([5, 300, 10**5]),
     st.sampled_from([1, 2, 3]), st.sampled_from([2, 4096]), st.sampled_from([0, 2**18]),
@@ -132,7 +131,6 @@ def test_no_curvature_at_all_is_a_matrix_of_zeros():
     assert not curvatures.among(columns, of_one_output(*range(9))).any()
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10**6), st.integers(1, 3), st.booleans())
 def test_scores_by_columns_have_the_same_bits(seed, n_outputs, is_empty):
     rng = np.random.default_rng(seed)
@@ -243,7 +241,6 @@ def test_searches_of_several_classes_that_choose_C_end_where_little_is_gained(ex
     assert (gains[:-1] >= share).all() != exact
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 40))
 def test_clearly_above_is_by_standard_errors_of_the_mean_difference(seed, n):
     """With whole weights as if each sample were there so many times."""
@@ -259,7 +256,6 @@ def test_clearly_above_is_by_standard_errors_of_the_mean_difference(seed, n):
         assert found == (mean > CLEARLY * error)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 5), st.sampled_from([0, 0.02, 0.5, 1]))
 def test_kept_samples_have_their_bits_in_order(seed, n_words, share):
     rng = np.random.default_rng(seed)
@@ -274,7 +270,6 @@ def test_kept_samples_have_their_bits_in_order(seed, n_words, share):
     assert np.array_equal(packed, pack_dense(expected)[:, :n_packed])
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 5), st.sampled_from([0, 0.1, 0.5, 1]))
 def test_sums_of_many_outputs_are_those_of_their_definition(seed, n_words, share):
     rng = np.random.default_rng(seed)

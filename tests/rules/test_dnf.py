@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.kernels import counting_kernel, plain_perceptron
 from oracles.rules import satisfies, table
@@ -41,7 +41,6 @@ def dnf_of(formula, **options):
 # Formulas
 
 
-@settings(deadline=None, max_examples=50)
 @given(conjunctions)
 def test_predictions_text_and_code_are_the_formula(formula):
     dnf = dnf_of(formula)
@@ -69,7 +68,6 @@ def test_implication_is_that_of_all_rows(literals, formula):
         assert implies(_as_masks(literals), masks, n_steps - 1)[0] is None
 
 
-@settings(deadline=None)
 @given(conjunctions)
 def test_simplified_formula_is_equivalent_and_nothing_is_left_to_drop(formula):
     simpler = dnf_of(formula).simplify()
@@ -83,7 +81,6 @@ def test_simplified_formula_is_equivalent_and_nothing_is_left_to_drop(formula):
             assert truth([*others, shorter]) != truth(formula)
 
 
-@settings(deadline=None)
 @given(conjunctions, st.integers(0, 2**32 - 1))
 def test_formula_simplified_on_rows_is_no_worse_on_them(formula, seed):
     rng = np.random.default_rng(seed)

@@ -123,7 +123,6 @@ def assert_exports_predict(model, X, columns):
     assert from_json(model, X) == expected
 
 
-@settings(deadline=None)
 @given(
     st.lists(conjunction, max_size=4), names, labels, threshold,
     st.integers(0, 2**32 - 1),
@@ -134,7 +133,6 @@ def test_exports_of_a_dnf(formula, columns, labels, binarize, seed):
     assert_exports_predict(dnf, samples(binarize, seed), columns)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(conjunction, weight), max_size=4), weight, names, labels,
     threshold, st.integers(0, 2**32 - 1),
@@ -156,7 +154,6 @@ def test_an_ensemble_predicts_its_label_where_the_sum_is_positive(intercept):
     assert labels.tolist() == ["yes" if total > 0 else "no" for total in sums]
 
 
-@settings(deadline=None, max_examples=50)
 @given(
     st.lists(
         st.tuples(weight, st.lists(st.tuples(conjunction, weight), max_size=3)),
@@ -191,7 +188,7 @@ def test_label_of_the_largest_sum(sums, columns, labels, seed):
     assert in_sqlite(sql_code(formula, columns), X, columns) == expected
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(names, labels, st.integers(2, 3), threshold, st.integers(0, 2**16))
 @pytest.mark.filterwarnings("ignore:No rule gained")
 def test_exports_of_a_classifier(columns, labels, n_classes, binarize, seed):
@@ -342,7 +339,7 @@ def conjunction_models(columns, labels, binarize, seed):
     yield model.fit(frame, codes + 0.1 * bits[:, 3]), new
 
 
-@settings(deadline=None, max_examples=8)
+@settings(max_examples=8)
 @given(names, labels, threshold, st.integers(0, 2**16))
 def test_exports_of_conjunction_models(columns, labels, binarize, seed):
     for model, new in conjunction_models(columns, labels, binarize, seed):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.rules import best_gains, satisfies
 
@@ -21,7 +21,6 @@ def params(**options):
     return GainParams.check(**{**values, **options})
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.integers(0, 2**32 - 1), st.sampled_from([0.25, 1.0, 3.0]),
     st.sampled_from([0.0, 0.5, 2.0]), st.booleans(), st.integers(2, 3),

@@ -79,7 +79,6 @@ def test_the_oracle_takes_the_least_of_all_sets():
 
 
 @pytest.mark.filterwarnings("ignore:No rule gained enough")
-@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n_samples=st.integers(2, 40),
@@ -124,7 +123,7 @@ def test_no_set_of_rules_costs_less(
 
 
 @pytest.mark.filterwarnings("ignore:No rule gained enough")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10**6),
     n_samples=st.integers(2, 40),

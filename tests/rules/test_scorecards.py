@@ -47,7 +47,7 @@ def log_losses(y, scores):
     return np.logaddexp(0, np.where(y, -scores, scores))
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2]))
 def test_sums_and_promising_conditions_by_definition(seed, max_literals):
     X, y, weights = random_data(seed)
@@ -86,7 +86,7 @@ def test_sums_and_promising_conditions_by_definition(seed, max_literals):
     )
 
 
-@settings(deadline=None, max_examples=6)
+@settings(max_examples=6)
 @given(st.integers(0, 2**32 - 1))
 def test_weights_and_scales_minimize_the_objective(seed):
     X, y, sample_weight = random_data(seed)

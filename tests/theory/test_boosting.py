@@ -5,7 +5,7 @@ from math import ceil, exp, log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -24,7 +24,6 @@ accuracies = st.floats(0.02, 0.49)
 # Sampling
 
 
-@settings(deadline=None)
 @given(accuracies, st.floats(1e-3, 0.9), st.floats(1e-6, 0.9), st.integers(1, 1000))
 def test_sample_outnumbers_the_votes_that_agree_by_chance(
     gamma, epsilon, delta, n_weak_samples
@@ -70,7 +69,6 @@ def examples_of_the_filter(gamma, epsilon, delta, n_weak_samples, rate):
     return n_drawn
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     st.floats(0.1, 0.49),
     st.floats(0.05, 0.5),

@@ -3,7 +3,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.kernels import conjunction_holds, conjunctions, disjunction_holds
 
@@ -114,7 +114,6 @@ def test_k_dnf_and_k_cnf_are_enumerated(n, k, monotone):
         assert len(dnf) == len(cnf) == 2 ** (2**n)
 
 
-@settings(deadline=None)
 @given(
     st.integers(1, 60), st.integers(0, 70), st.integers(0, 70), st.sampled_from([1, 2])
 )
@@ -171,7 +170,6 @@ def test_vc_dimension_of_halfspaces(n):
     assert vc_dimension(halfspaces(n)) == vc_dimension_halfspaces(n)
 
 
-@settings(deadline=None)
 @given(st.sets(st.tuples(*[st.booleans()] * 5), min_size=1, max_size=32))
 def test_vc_dimension_never_exceeds_the_logarithm_of_the_class_size(functions):
     assert vc_dimension(functions) <= vc_dimension_bound(len(functions))

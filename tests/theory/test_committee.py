@@ -3,7 +3,7 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import active_learning as oracles
 
@@ -44,7 +44,6 @@ def test_bound_is_the_gain_on_a_double_cone(dimension):
     assert information_gain_lower_bound(dimension) == pytest.approx(gain, rel=1e-6)
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     st.integers(2, 10),
     st.lists(st.tuples(st.floats(-4, 4), st.floats(0.05, 3)), min_size=1, max_size=4),

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from oracles.boosting import HALF, mark_in_order, play, tail
@@ -14,7 +14,6 @@ odd_rounds = st.integers(0, 6).map(lambda half: 2 * half + 1)
 edges = st.fractions(Fraction(1, 50), Fraction(9, 20), max_denominator=50)
 
 
-@settings(deadline=None, max_examples=50)
 @given(odd_rounds, edges, st.randoms(use_true_random=False))
 def test_the_weights_make_all_exact_choosers_equal(k, gamma, random):
     """In fractions: the potential stays what it is, whoever marks."""

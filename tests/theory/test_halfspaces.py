@@ -2,7 +2,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.kernels import conjunction_holds, disjunction_holds
 
@@ -50,7 +50,6 @@ def apply_decision_list(rules, default, x):
     return default
 
 
-@settings(deadline=None)
 @given(literals())
 def test_conjunction_and_disjunction_hold_where_the_formula_does(case):
     n, positive, negative = case
@@ -67,7 +66,6 @@ def test_conjunction_and_disjunction_hold_where_the_formula_does(case):
     )
 
 
-@settings(deadline=None)
 @given(literals(), st.data())
 def test_at_least_m_counts_features(case, data):
     n, features, _ = case
@@ -79,7 +77,6 @@ def test_at_least_m_counts_features(case, data):
     )
 
 
-@settings(deadline=None)
 @given(decision_lists())
 def test_decision_list_labels_as_its_first_rule_does(case):
     n, rules, default = case
@@ -113,7 +110,6 @@ def test_eighty_eight_rules_fit_and_are_exact_in_int64(value, first_label, defau
     assert abs(halfspace[0]).max() > 2**53  # beyond float64
 
 
-@settings(deadline=None)
 @given(decision_lists(max_rules=88))
 def test_any_eighty_eight_rules_fit(case):
     n, rules, default = case

@@ -4,7 +4,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.linear_model import BalancedWinnow, Perceptron, Winnow, dot
 from scipy.sparse import csr_array
@@ -55,7 +55,6 @@ def promotion_for(u, X):
     return Fraction(exp(rate)).limit_denominator(1000)
 
 
-@settings(deadline=None)
 @given(separated_examples(negative_weights=True), st.booleans())
 def test_perceptron_never_exceeds_the_additive_bound(case, tie):
     u, X, signs = case
@@ -66,7 +65,6 @@ def test_perceptron_never_exceeds_the_additive_bound(case, tie):
     assert bound == exact // 1
 
 
-@settings(deadline=None, max_examples=60)
 @given(separated_examples(negative_weights=False), st.booleans())
 def test_positive_weights_never_exceed_the_multiplicative_bound(case, tie):
     u, X, signs = case
@@ -77,7 +75,6 @@ def test_positive_weights_never_exceed_the_multiplicative_bound(case, tie):
     assert play_until_right(learner, X, signs, bound) <= bound
 
 
-@settings(deadline=None, max_examples=60)
 @given(separated_examples(negative_weights=True), st.booleans())
 def test_balanced_winnow_never_exceeds_the_multiplicative_bound(case, tie):
     u, X, signs = case
@@ -86,7 +83,6 @@ def test_balanced_winnow_never_exceeds_the_multiplicative_bound(case, tie):
     assert play_until_right(learner, X, signs, bound) <= bound
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     separated_examples(negative_weights=True),
     st.sampled_from([Fraction(5, 4), Fraction(3, 2), 2]),
@@ -102,7 +98,6 @@ def test_another_promotion_costs_the_factor_of_the_notes(case, promotion):
     assert play_until_right(learner, X, signs, larger_bound) <= larger_bound
 
 
-@settings(deadline=None)
 @given(separated_examples(negative_weights=True))
 def test_multiplicative_bound_is_the_formula_rounded_down(case):
     u, X, signs = case
@@ -137,7 +132,6 @@ def test_sparse_examples_of_the_slides(n):
         assert play_until_right(learner, X.tolist(), signs, n) == n
 
 
-@settings(deadline=None)
 @given(
     separated_examples(negative_weights=True),
     st.sampled_from([1e-200, 3e-5, 0.1, 7.0, 1e200]),
@@ -152,7 +146,6 @@ def test_bounds_do_not_depend_on_scale(case, scale_of_u, scale_of_X):
     ) == multiplicative_mistake_bound(u, X, signs, balanced=True)
 
 
-@settings(deadline=None)
 @given(st.data(), st.integers(2, 40))
 def test_margin_is_exact_where_floats_cancel(data, d):
     # Scores far below the rounding errors of their terms.
@@ -179,7 +172,6 @@ nearly_cancelling = st.tuples(st.just(2**54), st.just(-(2**54)), small, small).f
 )
 
 
-@settings(deadline=None)
 @given(st.lists(nearly_cancelling, min_size=2, max_size=12), st.booleans())
 def test_margin_is_that_of_the_row_which_is_closest_without_rounding(X, as_floats):
     X = [x for x in X if sum(x)]

@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.kernels import conjunction_holds, conjunctions
 from oracles.linear_model import Elimination, Halving, Winnow, play_perceptron
@@ -57,7 +57,6 @@ def rounded_up_sqrt(number):
     return Fraction(scaled + (scaled**2 < number * 10**12), 10**6)
 
 
-@settings(deadline=None)
 @given(integer_vectors)
 def test_perceptron_never_exceeds_the_bound(vectors):
     u, examples = vectors
@@ -89,7 +88,6 @@ def test_bound_is_reached_and_not_missed_by_rounding():
             assert count_mistakes(unit_vectors, [1] * n, max_passes=2) == n
 
 
-@settings(deadline=None)
 @given(positive_fractions, positive_fractions, positive_fractions)
 def test_bound_is_the_exact_floor_of_fractions(radius, margin, norm):
     bound = perceptron_mistake_bound(radius, margin, norm)
@@ -106,7 +104,6 @@ def test_bound_of_large_integers_is_exact():
     assert perceptron_mistake_bound_nonseparable(n, 1, n) == 4 * n**2
 
 
-@settings(deadline=None)
 @given(integer_vectors, st.data(), st.integers(1, 5), st.integers(1, 3))
 def test_one_pass_never_exceeds_the_nonseparable_bound(
     vectors, data, margin, n_repeats
@@ -130,7 +127,6 @@ def test_one_pass_never_exceeds_the_nonseparable_bound(
     )
 
 
-@settings(deadline=None)
 @given(positive_fractions, positive_fractions, positive_fractions, positive_fractions)
 def test_nonseparable_bound_is_the_theorem_for_a_unit_vector(
     radius, margin, deviation, norm
@@ -198,7 +194,6 @@ promotions = st.sampled_from([Fraction(11, 10), Fraction(3, 2), 2, Fraction(7, 3
 thresholds = st.fractions(Fraction(1, 4), 20, max_denominator=4)
 
 
-@settings(deadline=None)
 @given(sizes, promotions, thresholds, st.booleans(), st.integers(0, 2**32))
 def test_winnow_never_exceeds_the_bound(size, promotion, threshold, tie, seed):
     n, k = size
@@ -213,7 +208,6 @@ def test_winnow_never_exceeds_the_bound(size, promotion, threshold, tie, seed):
     assert learner.n_mistakes == learner.n_updates == n_mistakes
 
 
-@settings(deadline=None)
 @given(sizes, st.integers(0, 2**32))
 def test_winnow1_never_exceeds_the_bound(size, seed):
     n, k = size
@@ -225,7 +219,6 @@ def test_winnow1_never_exceeds_the_bound(size, seed):
     assert n_mistakes <= bound
 
 
-@settings(deadline=None)
 @given(
     sizes,
     st.fractions(Fraction(4, 3), 4, max_denominator=3),
@@ -279,7 +272,6 @@ def test_winnow_bounds_of_enormous_feature_spaces():
     assert steps == int(first + (nearly_one + 1) * 4)
 
 
-@settings(deadline=None)
 @given(st.integers(1, 10**6), st.integers(0, 50))
 def test_winnow1_bound_is_the_formula_rounded_down(n, k):
     k = min(n, k)
@@ -288,7 +280,6 @@ def test_winnow1_bound_is_the_formula_rounded_down(n, k):
     assert winnow1_mistake_bound(n, k) == 2 + lg_floor
 
 
-@settings(deadline=None)
 @given(st.data(), st.integers(1, 12), st.integers(0, 2**32))
 def test_halving_never_exceeds_the_bound(data, n_samples, seed):
     tables = data.draw(
@@ -319,7 +310,6 @@ def test_halving_bound_is_reached(n_samples):
     assert learner.n_mistakes == n_samples == halving_mistake_bound(len(tables))
 
 
-@settings(deadline=None)
 @given(st.integers(1, 10**60))
 def test_halving_bound_is_the_exact_logarithm(size):
     bound = halving_mistake_bound(size)

@@ -5,7 +5,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.linear_model import Elimination
 
@@ -26,7 +26,6 @@ def chance_bound(n_bad, epsilon, n_samples):
         return Fraction(n_bad * (-epsilon * n_samples).exp())
 
 
-@settings(deadline=None)
 @given(st.integers(1, 10**40), probabilities, probabilities)
 def test_least_number_of_examples_is_returned(size, epsilon, delta):
     for count in (sample_complexity, survival_length):
