@@ -6,7 +6,9 @@ pickles, failed fits, hostile input, threads, ``n_jobs`` and streams: the estima
 those parameters, and with ``random_state=0``.
 """
 
+import pickle
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from oracles.kernels import counting_kernel, plain_perceptron
@@ -502,6 +504,8 @@ CASES = {
 
 ESTIMATORS = [case.estimator for case in CASES.values()]
 MODELS = {name: case.model() for name, case in CASES.items() if case.quick is not None}
+# The first of each class, for tests of what parameters do not change.
+OF_CLASSES = {type(MODELS[name]): name for name in reversed(MODELS)}.values()
 
 # What these say about data that follow no rule, and about few or easy samples.
 EXPECTED_WARNINGS = [
@@ -560,11 +564,17 @@ def ignores_labels(model):
     return not (is_classifier(model) or is_regressor(model))
 
 
-def fitted(name, n_samples=80):
-    """The named model, fitted to `data`."""
+@cache
+def pickle_of(name, n_samples):
+    """The bytes of the named model, fitted to `data`."""
     model = clone(MODELS[name])
     X, y = data(n_samples)
-    return model.fit(X, target_for(model, X, y))
+    return pickle.dumps(model.fit(X, target_for(model, X, y)))
+
+
+def fitted(name, n_samples=80):
+    """The named model, fitted to `data`."""
+    return pickle.loads(pickle_of(name, n_samples))
 
 
 def answers(model, X):

@@ -18,6 +18,16 @@ import pytest
 DATABASES = ("sqlite", "duckdb", "postgresql")
 
 
+def in_databases(cases, forms):
+    """Pair every case with SQLite, and cases of different forms with each database.
+
+    What is written does not depend on the database, so each reads every form once.
+    """
+    return [(case, DATABASES[0]) for case in cases] + [
+        (case, database) for database in DATABASES[1:] for case in forms
+    ]
+
+
 def query(database, frame, columns):
     """Select some columns of SQL from a frame; list the rows in its order."""
     # A number for each row keeps the order.

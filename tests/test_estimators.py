@@ -1,6 +1,8 @@
 """scikit-learn's own checks: all on the defaults of each class, those that can differ
 between configurations of a class on all configurations."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from _instances import (
@@ -21,21 +23,28 @@ from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import (
     check_dataframe_column_names_consistency,
     estimator_checks_generator,
-    parametrize_with_checks,
 )
 
 import sklboolean
 from sklboolean import (
     AveragedPerceptron,
+    BernoulliMixture,
+    BooleanEncoder,
     BooleanEnsembleClassifier,
     BooleanEnsembleRegressor,
+    BooleanGradientBoostingRegressor,
+    BooleanStump,
+    BooleanSVC,
     BoostByMajority,
     BoostByMajorityRegressor,
     CombinationMachine,
+    ConjunctionFeatures,
     ConjunctionLogisticRegression,
     ConjunctionRegressor,
+    ConsistentHalfspace,
     DensityImputer,
     DensityMixture,
+    DensityOutlierDetector,
     FilteringBoostByMajority,
     GaussianCombinationMachine,
     KernelPerceptron,
@@ -174,7 +183,7 @@ SAME_IN_A_CLASS = {
     ],
 }  # fmt: skip
 SKIPPED = {name for names in SAME_IN_A_CLASS.values() for name in names}
-# The quick classes run these on that one function; the others do where tests are slow.
+# One class of each kind of model runs these; the others do where tests are slow.
 SAME_IN_ALL_CLASSES = {*SAME_IN_A_CLASS[READS_X], *SAME_IN_A_CLASS[READS_Y]}
 
 DEFAULTS = [getattr(sklboolean, name)() for name in sorted(public_estimators())]
@@ -190,6 +199,7 @@ def check_name(check):
     return getattr(check, "func", check).__name__
 
 
+@cache
 def check_id(value):
     """Name a test by its configuration, check and the arguments of the check."""
     if hasattr(value, "get_params"):
@@ -213,8 +223,12 @@ def same_checks(estimator):
     return same
 
 
-def checks_of(estimators, are_same):
-    """List configurations with the checks that are, or are not, the same in a class."""
+def checks_of(estimators, *kinds):
+    """List configurations with their checks of some kinds.
+
+    A check of "data" is the same for all classes, one of a "class" for all its
+    configurations, and one of the "configuration" can differ.
+    """
     pairs = []
     for estimator in estimators:
         same, failures = same_checks(estimator), expected_failures(estimator)
@@ -222,8 +236,11 @@ def checks_of(estimators, are_same):
             estimator, mark="xfail", expected_failed_checks=failures
         ):
             _, check = getattr(pair, "values", pair)
+            kind = "class" if check_name(check) in same else "configuration"
             # Some come again with mapped arrays, and with mapped ones of float32.
-            if (check_name(check) in same or bool(check.keywords)) == are_same:
+            if check_name(check) in SAME_IN_ALL_CLASSES or check.keywords:
+                kind = "data"
+            if kind in kinds:
                 pairs.append(pair)
     return pairs
 
@@ -251,48 +268,32 @@ QUICK_TWINS = {
 SLOW = [each for each in DEFAULTS if type(each) in QUICK_TWINS]
 QUICK = [each for each in DEFAULTS if type(each) not in QUICK_TWINS]
 TWINS = [MODELS[name] for name in QUICK_TWINS.values()]
+# Online learners, numbers as they are, kernels, rules, trees, densities, transformers.
+READERS = (
+    AveragedPerceptron, ConsistentHalfspace, BooleanSVC, BooleanStump,
+    BooleanGradientBoostingRegressor, BernoulliMixture, DensityOutlierDetector,
+    BooleanEncoder, ConjunctionFeatures,
+)  # fmt: skip
+READ = [each for each in QUICK if isinstance(each, READERS)]
+READ_ALIKE = [each for each in QUICK if not isinstance(each, READERS)] + TWINS
 
 
-@parametrize_with_checks(QUICK, expected_failed_checks=expected_failures)
+def each_check(*pairs):
+    return pytest.mark.parametrize(("estimator", "check"), pairs, ids=check_id)
+
+
+@each_check(
+    *checks_of(READ, "data"),
+    *checks_of(QUICK, "class", "configuration"),
+    *checks_of(TWINS, "class"),
+)
 def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
-def twin_checks(same_in_all_classes):
-    """List checks of quick twins; arguments of a check say how X is stored."""
-    pairs = []
-    for pair in checks_of(TWINS, are_same=True):
-        _, check = getattr(pair, "values", pair)
-        is_same = check_name(check) in SAME_IN_ALL_CLASSES or bool(check.keywords)
-        if is_same == same_in_all_classes:
-            pairs.append(pair)
-    return pairs
-
-
-@pytest.mark.parametrize(("estimator", "check"), twin_checks(False), ids=check_id)
-def test_scikit_learn_check_of_a_quick_twin(estimator, check):
-    check(estimator)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("estimator", "check"), twin_checks(True), ids=check_id)
-def test_scikit_learn_check_of_the_data_of_a_quick_twin(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("estimator", "check"), checks_of(SLOW, are_same=False), ids=check_id
-)
-def test_scikit_learn_check_of_slow_defaults(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("estimator", "check"), checks_of(FURTHER, are_same=False), ids=check_id
-)
-def test_scikit_learn_check_of_other_configurations(estimator, check):
+@each_check(*checks_of(READ_ALIKE, "data"), *checks_of(SLOW + FURTHER, "configuration"))
+def test_slow_scikit_learn_check(estimator, check):
     check(estimator)
 
 

@@ -137,10 +137,8 @@ def test_every_estimator_with_verbose_is_tested():
     assert iterative <= tested
 
 
-def test_lines_have_one_format(estimator, data, capsys):
-    estimator.fit(*data)
-    assert capsys.readouterr().out == ""
-    estimator.set_params(verbose=2).fit(*data)
+def test_lines_have_one_format_and_callbacks_see_each_step(estimator, data, capsys):
+    alone = clone(estimator).set_params(verbose=2).fit(*data)
     lines = capsys.readouterr().out.splitlines()
     assert lines
     for line in lines:
@@ -151,20 +149,16 @@ def test_lines_have_one_format(estimator, data, capsys):
     for group in units.values():
         numbers = [int(LINE.match(line).group(3)) for line in group]
         assert numbers == list(range(1, len(group) + 1))
-
-
-def test_callbacks_see_each_step_and_change_nothing(estimator, data, capsys):
     pytest.importorskip("sklearn.callback")
-    alone = clone(estimator).set_params(verbose=2).fit(*data)
-    n_lines = len(capsys.readouterr().out.splitlines())
     recorder = Recorder()
     watched = clone(estimator).set_callbacks(recorder).fit(*data)
+    assert capsys.readouterr().out == ""
     np.testing.assert_array_equal(answers(watched, data[0]), answers(alone, data[0]))
     events = recorder.events
     assert events[:2] == ["setup", "begin fit"]
     assert events[-2:] == ["end fit", "teardown"]
     steps = events[2:-2]
-    assert len(steps) == 2 * n_lines
+    assert len(steps) == 2 * len(lines)
     assert steps[::2] == [step.replace("end", "begin") for step in steps[1::2]]
     # The model of the last step, and the whole model, predict as the fitted one.
     assert not {"_callback_fit_ctx", "_skl_callbacks_to_teardown"} & set(vars(watched))

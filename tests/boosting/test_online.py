@@ -1,4 +1,3 @@
-import pickle
 from copy import deepcopy
 from fractions import Fraction
 
@@ -377,17 +376,6 @@ def test_learners_that_were_shown_nothing_abstain():
         assert model.decision_function(X[:1]) == [-3 / 5]
         assert model.predict(X[:1]) == ["no"]
         assert_array_equal(model.estimator_edges_, [-0.5, -0.5, -0.5, 0, 0])
-
-
-@pytest.mark.parametrize("base", ["default", "weights"])
-def test_models_survive_pickling_and_learn_on(base):
-    X, y = make_long_servedio(100, random_state=0)
-    model = OnlineBoostByMajority(BASES[base], n_estimators=5, batch_size=10)
-    model.partial_fit(X, y, [0, 1])
-    again = pickle.loads(pickle.dumps(model))
-    assert_array_equal(again.decision_function(X), model.decision_function(X))
-    assert state(again.partial_fit(X, y)) == state(model.partial_fit(X, y))
-    assert again.estimators_[0].__dict__.keys() == model.estimators_[0].__dict__.keys()
 
 
 def test_progress_is_shown_when_asked_for(capsys):

@@ -95,10 +95,10 @@ def test_class_too_large_to_list_is_refused_before_it_is_built():
         LiteralClass.build(32, longest=32, disjunctive=False, monotone=False)
 
 
-@given(st.lists(st.lists(st.booleans(), min_size=70, max_size=70), max_size=20))
-def test_vertical_counters_count(rows_of_bits):
+@given(st.integers(0, 2**32 - 1), st.integers(0, 20), st.sampled_from([0.1, 0.5, 1]))
+def test_vertical_counters_count(seed, n_samples, share):
     counts = MistakeCounts.zero(70)
-    wrong = np.array(rows_of_bits, dtype=bool).reshape(-1, 70)
+    wrong = np.random.default_rng(seed).random((n_samples, 70)) < share
     for row in wrong:
         words = np.packbits(row, bitorder="little")
         counts.add(np.pad(words, (0, 16 - len(words))).view(np.uint64))

@@ -3,15 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
-from _instances import MODELS
+from _instances import MODELS, OF_CLASSES
 from oracles.kernels import plain_perceptron
 from sklearn.base import clone
 
 BINARIZING = [
     name
-    for name, model in MODELS.items()
-    if getattr(model, "binarize", None) == 0
-    and getattr(model, "visible", "binary") == "binary"
+    for name in OF_CLASSES
+    if getattr(MODELS[name], "binarize", None) == 0
+    and getattr(MODELS[name], "visible", "binary") == "binary"
 ]
 
 

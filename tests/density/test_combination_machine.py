@@ -1,7 +1,5 @@
 """The combination machine as an estimator."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -122,11 +120,6 @@ def test_samples_have_the_means_of_the_machine(fitted):
     # the normal distribution 2e-9.
     np.testing.assert_allclose(drawn.mean(axis=0), means, atol=6 / 2 / np.sqrt(20000))
     np.testing.assert_array_equal(drawn, fitted.sample(20000, random_state=0))
-
-
-def test_pickled_machine_is_the_same(fitted):
-    again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.score_samples(X), fitted.score_samples(X))
 
 
 # Learning

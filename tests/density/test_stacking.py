@@ -59,8 +59,7 @@ def chain(n_samples, n_columns=20, seed=0):
     return np.cumsum(flips, axis=1) % 2
 
 
-@pytest.mark.parametrize("n_samples", [250, 600])
-@pytest.mark.parametrize("make", [classes, chain])
+@pytest.mark.parametrize(("make", "n_samples"), [(classes, 250), (chain, 600)])
 def test_the_default_is_not_behind_a_tree_nor_products(make, n_samples):
     """The truth is a mixture of products in one case, a tree in the other."""
     X = make(n_samples + 2000)

@@ -4,7 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from databases import DATABASES, query
+from databases import DATABASES, in_databases, query
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
@@ -137,11 +137,14 @@ def fitted(number, n_classes):
     return encoder, clone(MODELS[number]).fit(encoder.fit_transform(table), y)
 
 
-@every_database
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("number", range(len(MODELS)), ids=map(repr, MODELS))
-def test_a_model_behind_an_encoder(number, n_classes, database):
-    encoder, model = fitted(number, n_classes)
+BY_CLASSES = [(number, n) for number in range(len(MODELS)) for n in (2, 3)]
+# Rules, one sum, sums of several classes, games, values.
+FORMS = [(0, 3), (1, 2), (3, 3), (6, 3), (2, 2)]
+
+
+@pytest.mark.parametrize(("case", "database"), in_databases(BY_CLASSES, FORMS))
+def test_a_model_behind_an_encoder(case, database):
+    encoder, model = fitted(*case)
     new = make_table(2)[0].iloc[:80]
     new.loc[:9, "town"], new.loc[5:15, "code"] = "elsewhere", 77
     assert_scored(database, new, encoder, model, encoder.transform(new))
@@ -194,8 +197,9 @@ def test_random_frames_and_models(seed, database):
         )
 
 
-@every_database
-def test_a_column_transformer(database):
+@cache
+def fitted_behind_a_transformer():
+    """Samples, new ones, a transformer, and models with and without a threshold."""
     table, y = make_table(3)
     table["bit"] = (table["age"] % 2).astype(bool)
     new = make_table(4)[0].assign(bit=lambda frame: frame["age"] % 3 == 0)
@@ -209,15 +213,22 @@ def test_a_column_transformer(database):
         ]
     )
     bits = encoder.fit_transform(table, y)
+    fits = [clone(model).fit(bits, y) for model in MODELS[:2]]
+    strict = [clone(m).set_params(binarize=None).fit(bits, y) for m in MODELS[:2]]
+    return table, y, new, encoder, list(zip(fits, strict, strict=True))
+
+
+@every_database
+def test_a_column_transformer(database):
+    table, y, new, encoder, models = fitted_behind_a_transformer()
+    expected = encoder.transform(new)
     # Of these databases only PostgreSQL needs to know that the bits are Boolean.
     dialect = "postgresql" if database == "postgresql" else None
-    for number in (0, 1):
-        model, expected = clone(MODELS[number]).fit(bits, y), encoder.transform(new)
+    for model, strict in models:
         assert_scored(database, new, encoder, model, expected, dialect=dialect)
-        model.set_params(binarize=None).fit(bits, y)
-        assert_scored(database, new, encoder, model, expected)
-        used = model.to_sql(encoder=make_pipeline(encoder))
-        assert used == model.to_sql(encoder=encoder)
+        assert_scored(database, new, encoder, strict, expected)
+        used = strict.to_sql(encoder=make_pipeline(encoder))
+        assert used == strict.to_sql(encoder=encoder)
     scaled = ColumnTransformer([("all", "passthrough", ["age", "bit"])])
     linear = LogisticRegression().fit(scaled.fit_transform(table), y)
     code = sql_code(linear_formula(linear, tie=0), output="score", encoder=scaled)

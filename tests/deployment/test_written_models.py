@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from databases import DATABASES, query
+from databases import DATABASES, in_databases, query
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.naive_bayes import BernoulliNB
 
@@ -136,8 +136,22 @@ def test_python(number):
         np.testing.assert_allclose(numbers(whole["proba"]), outputs["proba"][0])
 
 
-@pytest.mark.parametrize("database", DATABASES)
-@every_model
+# Rules, stumps, one sum, sums of several classes, games, conditions, values.
+FORMS = [
+    next(number for number, (model, n) in enumerate(CASES) if (repr(model), n) == form)
+    for form in (
+        ("RuleClassifier(random_state=0)", 3),
+        ("BooleanStump()", 2),
+        ("ConjunctionLogisticRegression(C=1.0)", 2),
+        ("AveragedPerceptron(random_state=0)", 3),
+        (repr(BoostByMajority(n_estimators=7, multi_class="ovo", random_state=0)), 3),
+        ("ConjunctionClassifier()", 2),
+        ("ConjunctionRegressor(C=0.1)", 0),
+    )
+]
+
+
+@pytest.mark.parametrize(("number", "database"), in_databases(range(len(CASES)), FORMS))
 def test_sql(number, database):
     model, X, outputs = fitted(number)
     for output, expected in outputs.items():

@@ -101,7 +101,7 @@ def holds(text, row):
 @pytest.mark.parametrize("data", [CANCER, WINE], ids=["two", "three"])
 @pytest.mark.parametrize("model", WEIGHTED + VOTING, ids=repr)
 def test_parts_hold_and_add_up_to_the_score(model, data):
-    X = data[0].iloc[::3]
+    X = data[0].iloc[::9]
     if getattr(model, "multi_class", "") == "auto" and len(data[1].unique()) > 2:
         model = clone(model).set_params(multi_class="joint")
     pipeline = fitted(model, data)

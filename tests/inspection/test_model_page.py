@@ -399,7 +399,15 @@ const output = make("pre", JSON.stringify({results, covered, sorted,
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed")
-@pytest.mark.parametrize("model", [*MODELS, GAMES[1]], ids=lambda one: str(one)[:60])
+@pytest.mark.parametrize(
+    "model",
+    [
+        # The page adds up every sum in the same way.
+        pytest.param(model, marks=[pytest.mark.slow] * (model in MODELS[2:4]))
+        for model in [*MODELS, GAMES[1]]
+    ],
+    ids=lambda one: str(one)[:60],
+)
 def test_clicks_and_typed_values_give_the_numbers_of_predict_proba(model, tmp_path):
     X, y = patients()
     if model is GAMES[1]:  # three classes

@@ -346,11 +346,13 @@ def test_values_of_an_ensemble_are_those_of_its_models(data):
     np.testing.assert_allclose(shapley.scores(), model.decision_function(samples))
     with pytest.raises(ValueError, match="Classifier in the ensemble: interactions"):
         shapley_values(model, samples, background, interactions=True)
-    pair = BooleanEnsembleClassifier(
-        [("kernel", KernelPerceptron()), *members], random_state=0
-    )
+
+
+def test_members_without_values_are_named():
+    members = [("kernel", KernelPerceptron()), ("linear", LogisticRegression())]
+    model = BooleanEnsembleClassifier(members, random_state=0).fit(*TWO)
     with pytest.raises(ValueError, match="KernelPerceptron in the ensemble: "):
-        shapley_values(pair.fit(X, y), samples, background)
+        shapley_values(model, TWO[0][:2], TWO[0][::15])
 
 
 def test_columns_of_a_process_are_those_to_explain():

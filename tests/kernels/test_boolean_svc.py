@@ -492,10 +492,10 @@ def test_rules_are_read_out_of_the_machine(kernel):
     assert (rules.predict(X) == (y == 1)).mean() > 0.95
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
-@pytest.mark.parametrize("n_samples", [120, 1500])
-@pytest.mark.parametrize("n_parts", [2, 4])
+@pytest.mark.parametrize(
+    ("n_classes", "multi_class"), [(2, "ovo"), (3, "ovo"), (3, "ovr")]
+)
+@pytest.mark.parametrize(("n_parts", "n_samples"), [(2, 120), (4, 120), (2, 1500)])
 def test_slope_is_that_of_machines_of_parts(
     n_parts, n_samples, multi_class, n_classes, monkeypatch
 ):

@@ -263,8 +263,11 @@ UNEVEN = {0: 1.7310791015625, 1: 1.0}
         ({"kernel": DNFKernel()}, dnf_kernel),
     ],
 )
-@pytest.mark.parametrize("average", ["mean", "voted", None])
-@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    ("average", "layout"),
+    [("mean", np.asarray), ("mean", sparse.csr_array), ("voted", np.asarray),
+     (None, sparse.csr_array)],
+)  # fmt: skip
 def test_named_kernel_predicts_as_the_function(named, function, average, layout):
     X, y = random_problem(1, n_classes=2)
     options = {"average": average, "class_weight": UNEVEN, "random_state": 0}

@@ -185,8 +185,18 @@ def reference(problem):
     }
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("form", ALL)
+# One function reads samples for all learners and kernels: these are what differs then.
+READ = ["view of float64", "pandas mixed", "untidy csr"]
+
+
+def with_every_form(names):
+    """Pair the first name with every form, and the others with a few."""
+    first, *others = names
+    pairs = [(form, first) for form in ALL]
+    return pairs + [(form, name) for name in others for form in READ]
+
+
+@pytest.mark.parametrize(("form", "learner"), with_every_form(LEARNERS))
 def test_model_does_not_depend_on_the_form(problem, reference, form, learner):
     X, y = problem
     table, expected = ALL[form](X), reference[learner]
@@ -203,16 +213,17 @@ def test_model_does_not_depend_on_the_form(problem, reference, form, learner):
     assert same_state(scores, expected.decision_function(X.astype(bool)))
 
 
-@pytest.mark.parametrize("form", ALL)
-def test_dense_and_sparse_models_take_queries_of_every_form(problem, reference, form):
+def test_dense_and_sparse_models_take_queries_of_every_form(problem, reference):
     X, y = problem
-    table, dense = ALL[form](X), reference["default"]
+    dense = reference["default"]
     in_csr = plain_perceptron(max_iter=4, random_state=0).fit(sparse.csr_array(X), y)
-    if isinstance(table, pd.DataFrame | pl.DataFrame):
-        table = table.to_numpy()  # the models were fitted without feature names
     expected = decision_exact(dense, X)
-    assert same_state(decision_exact(dense, table), expected)
-    assert same_state(decision_exact(in_csr, table), expected)
+    for form, convert in ALL.items():
+        table = convert(X)
+        if isinstance(table, pd.DataFrame | pl.DataFrame):
+            table = table.to_numpy()  # the models were fitted without feature names
+        assert same_state(decision_exact(dense, table), expected), form
+        assert same_state(decision_exact(in_csr, table), expected), form
 
 
 @pytest.mark.parametrize("form", ALL)
@@ -226,8 +237,7 @@ def test_stream_does_not_depend_on_the_form(problem, form):
     assert same_state(fitted_attributes(model), fitted_attributes(expected))
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("form", ALL)
+@pytest.mark.parametrize(("form", "kernel"), with_every_form(KERNELS))
 def test_kernel_does_not_depend_on_the_form(problem, form, kernel):
     X, _ = problem
     function = KERNELS[kernel]
@@ -242,7 +252,7 @@ def test_kernel_does_not_depend_on_the_form(problem, form, kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("form", SPARSE)
+@pytest.mark.parametrize("form", ["csr_array", "untidy csr"])
 def test_kernel_of_a_wide_sparse_table_equals_the_dense_one(wide_problem, form, kernel):
     X, _ = wide_problem
     function = KERNELS[kernel]
@@ -256,7 +266,7 @@ def test_kernel_of_a_wide_sparse_table_equals_the_dense_one(wide_problem, form, 
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("form", ["csr_array", "csc_matrix", "untidy csr"])
+@pytest.mark.parametrize("form", ["untidy csr"])
 def test_model_of_a_wide_sparse_table_equals_the_dense_one(wide_problem, form, learner):
     X, y = wide_problem
     options = {"max_iter": 3, "random_state": 0, **LEARNERS[learner]}

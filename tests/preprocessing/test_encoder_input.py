@@ -13,7 +13,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -469,7 +469,6 @@ def test_names_that_are_no_valid_unicode_beside_numbers():
     assert encoder.get_feature_names_out().tolist() == ["\ud800 <= 2", "0 <= 3"]
 
 
-@settings(max_examples=80)
 @given(
     st.lists(st.one_of(TEXTS, st.integers(0, 3)), min_size=1, max_size=3),
     st.sampled_from(CONVERSIONS),

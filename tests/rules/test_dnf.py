@@ -193,11 +193,14 @@ def test_html_escapes_names():
 
 
 @pytest.mark.parametrize(
-    "model",
-    [plain_perceptron(random_state=0), SVC(gamma=0.1, C=10), SVC(kernel="poly")],
+    ("model", "is_sparse"),
+    [
+        (plain_perceptron(random_state=0), False),
+        (SVC(gamma=0.1, C=10), True),
+        (SVC(kernel="poly"), False),
+    ],
     ids=repr,
 )
-@pytest.mark.parametrize("is_sparse", [False, True])
 def test_tic_tac_toe_is_the_eight_lines(model, is_sparse):
     data = make_tic_tac_toe()
     X = sparse.csr_array(data.data, dtype=float) if is_sparse else data.data

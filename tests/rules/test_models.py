@@ -124,7 +124,6 @@ def test_weights_make_the_score_of_sparse_samples(name):
         counting_kernel(max_literals=3, min_literals=1, monotone=True),
         counting_kernel(decay=0.5),
         DisjunctionKernel(monotone=False),
-        DNFKernel(monotone=False),
         CNFKernel(monotone=False),
     ],
     ids=repr,
@@ -220,11 +219,11 @@ def test_the_first_of_two_classes_is_the_opposite(name):
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_gamma_scale_is_computed_from_the_training_samples(kernel, is_sparse):
     rng = np.random.default_rng(3)
-    X = (rng.random((200, 30)) < 0.2).astype(float)
-    y = X @ rng.standard_normal(30) > 0
+    X = (rng.random((60, 12)) < 0.2).astype(float)
+    y = X @ rng.standard_normal(12) > 0
     Z = sparse.csr_array(X) if is_sparse else X
     model = SVC(kernel=kernel).fit(Z, y)
-    exact = SVC(kernel=kernel, gamma=1 / (30 * X.var())).fit(Z, y)
+    exact = SVC(kernel=kernel, gamma=1 / (12 * X.var())).fit(Z, y)
     for literals in ([0], [1, 2], [0, 3, 4]):
         expected = conjunction_weight(exact, literals)
         assert conjunction_weight(model, literals, Z) == pytest.approx(expected)
@@ -380,7 +379,7 @@ def test_bad_parameters():
         top_conjunctions(fitted(AveragedPerceptron()), 0)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", ["svc", "ridge", "perceptron", "winnow", "logistic"])
 def test_models_of_data_frames_are_read_without_a_warning(name):
     X, y = table()
     frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from _instances import (
     MODELS,
+    OF_CLASSES,
     answers,
     data,
     fitted,
@@ -62,7 +63,7 @@ def copy_of(model):
 @pytest.mark.filterwarnings(
     "ignore:.*'object' object has no attribute '__sklearn_tags__':DeprecationWarning"
 )
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", OF_CLASSES)
 def test_parameters_of_no_sense_leave_the_state(name):
     model, (X, y) = fitted(name), data(seed=1)
     y, n_refused = target_for(model, X, y), 0
@@ -100,7 +101,7 @@ BAD_DATA = [
 ]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", OF_CLASSES)
 def test_bad_data_leave_the_answers(name):
     model, (X, y) = fitted(name), data(seed=1)
     before = answers(model, X)

@@ -47,13 +47,11 @@ def test_read_only_and_memory_mapped_arrays_serve_and_stay(name, dtype, tmp_path
     for key in data:
         np.testing.assert_array_equal(writable[key], data[key], err_msg=key)
     given = {k: frozen(v) for k, v in data.items()}
-    same_answers(learn_and_answer(clone(model), **given), expected)
-    if dtype is np.float64:
-        return
-    joblib.dump(data, tmp_path / "data.joblib")
-    mapped = joblib.load(tmp_path / "data.joblib", mmap_mode="r")
-    assert all(isinstance(array, np.memmap) for array in mapped.values())
-    same_answers(learn_and_answer(clone(model), **mapped), expected)
+    if dtype is np.uint8:  # mapped arrays are read-only, too
+        joblib.dump(data, tmp_path / "data.joblib")
+        given = joblib.load(tmp_path / "data.joblib", mmap_mode="r")
+        assert all(isinstance(array, np.memmap) for array in given.values())
+    same_answers(learn_and_answer(model, **given), expected)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -7,7 +7,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from _instances import METHODS, MODELS, data, ignores_labels, target_for
+from _instances import (
+    METHODS,
+    MODELS,
+    OF_CLASSES,
+    data,
+    ignores_labels,
+    target_for,
+)
 from matplotlib import pyplot
 from scipy import sparse
 from sklearn.base import clone
@@ -40,9 +47,9 @@ X, Y = data()
 GAPS, BEYOND = X.astype(np.float64), X.astype(np.float64)
 GAPS[[3, 5], [2, 6]] = np.nan
 BEYOND[3, 2] = -np.inf
-REFUSE_NAN = [n for n, m in MODELS.items() if not get_tags(m).input_tags.allow_nan]
+REFUSE_NAN = [n for n in OF_CLASSES if not get_tags(MODELS[n]).input_tags.allow_nan]
 TAKE_SPARSE = [n for n, m in MODELS.items() if get_tags(m).input_tags.sparse]
-LEARN_LABELS = [n for n, m in MODELS.items() if not ignores_labels(m)]
+LEARN_LABELS = [n for n in OF_CLASSES if not ignores_labels(MODELS[n])]
 
 
 def named(values):
@@ -85,7 +92,7 @@ def test_nan_has_a_column_and_two_ways_out(name):
         check_refusals(name, GAPS, message)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", OF_CLASSES)
 def test_infinity_has_a_column_and_a_way_out(name):
     check_refusals(name, BEYOND, r"^Input X contains infinity in {place}\. .*threshold")
 
@@ -187,7 +194,7 @@ def test_every_learner_of_labels_refuses_missing_ones(name):
             clone(MODELS[name]).fit(X, MISSING[kind])
 
 
-@pytest.mark.parametrize("name", [n for n in MODELS if not ignores_labels(MODELS[n])])
+@pytest.mark.parametrize("name", LEARN_LABELS)
 def test_the_name_of_a_column_is_no_target(name):
     X = np.random.default_rng(0).integers(0, 2, (20, 4))
     message = r"y is 'approved'\. Give an array"
@@ -247,12 +254,10 @@ def test_text_in_new_rows_is_to_be_encoded():
         estimator.predict(TEXT.astype(object))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", OF_CLASSES)
 def test_a_column_that_the_fit_did_not_have_is_named_before_what_it_holds(name):
     """A date in a prediction need not be encoded: it must be left out."""
-    X, y = data()
-    frame = pd.DataFrame(X.astype(bool), columns=list("abcdefgh"))
-    model = clone(MODELS[name]).fit(frame, target_for(MODELS[name], X, y))
+    model, frame = fitted_once(name, with_names=True), named(X)
     method = next(each for each in METHODS if hasattr(model, each))
     for value in (pd.Timestamp("2020-01-01"), "text"):
         with pytest.raises(ValueError, match=r"unseen at fit time:\n- when"):
