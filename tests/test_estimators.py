@@ -331,7 +331,11 @@ def test_skipped_checks_are_those_of_scikit_learn():
     assert SKIPPED <= generated
 
 
-@pytest.mark.parametrize("estimator", QUICK + TWINS, ids=repr)
+@pytest.mark.parametrize(
+    "estimator",
+    [*READ, *(pytest.param(each, marks=pytest.mark.slow) for each in READ_ALIKE)],
+    ids=repr,
+)
 def test_column_names_are_checked(estimator):
     check_dataframe_column_names_consistency(type(estimator).__name__, estimator)
 

@@ -6,7 +6,7 @@ from inspect import signature
 
 import numpy as np
 import pytest
-from _instances import MODELS, answers, same_answers, target_for
+from _instances import MODELS, OF_CLASSES, answers, same_answers, target_for
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone, is_classifier
@@ -30,8 +30,15 @@ from sklboolean import (
 from sklboolean._core.weights import checked_weights, relative_weights
 from sklboolean.io import BitTable
 
+# One of each class, and those whose estimators inside get weights, or draws by them.
+INSIDE = [
+    "boost_by_majority_trees", "boost_by_majority_resample", "query_by_committee_gibbs",
+    "online_boost_by_majority_bayes",
+]  # fmt: skip
 WEIGHTED = [
-    name for name, model in MODELS.items() if has_fit_parameter(model, "sample_weight")
+    name
+    for name in [*OF_CLASSES, *INSIDE]
+    if has_fit_parameter(MODELS[name], "sample_weight")
 ]
 CLASSIFIERS = [name for name in WEIGHTED if is_classifier(MODELS[name])]
 # They begin with a hypothesis that mistakes change, or that samples contradict, and
@@ -73,7 +80,7 @@ def fit(name, X, y, weights):
 
 @quiet
 @pytest.mark.parametrize("name", WEIGHTED)
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(seed=seeds, exponent=st.floats(-200, 0))
 def test_small_weights_only_say_how_samples_compare(name, seed, exponent):
     X, y, weights, _ = make_problem(name, seed)

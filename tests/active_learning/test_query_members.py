@@ -220,7 +220,9 @@ def test_frames_and_sparse_tables():
 def test_missing_features_reach_members_that_take_them():
     X = IRIS.copy()
     X[::7, 1] = np.nan
-    learner = QueryByCommittee(batch_size=3, max_queries=30, random_state=0)
+    learner = QueryByCommittee(
+        n_members=9, batch_size=3, max_queries=30, random_state=0
+    )
     assert learner.fit(X, FLOWERS).score(X, FLOWERS) > 0.7
     with pytest.raises(ValueError, match="NaN"):
         QueryByCommittee(LogisticRegression()).fit(X, FLOWERS)
@@ -228,14 +230,15 @@ def test_missing_features_reach_members_that_take_them():
 
 def test_final_estimator_sees_all_labelled_rows():
     forest = RandomForestClassifier(10)
-    learner = QueryByCommittee(final_estimator=forest, max_queries=30, random_state=0)
+    options = {"n_members": 3, "max_queries": 30, "random_state": 0}
+    learner = QueryByCommittee(final_estimator=forest, **options)
     learner.fit(IRIS, FLOWERS)
     rows = learner.query_indices_
     seed = learner.estimator_.random_state
     same = RandomForestClassifier(10, random_state=seed).fit(IRIS[rows], FLOWERS[rows])
     assert_array_equal(learner.predict_proba(IRIS), same.predict_proba(IRIS))
     assert forest.random_state is None
-    linear = QueryByCommittee(final_estimator=Perceptron(), max_queries=30)
+    linear = QueryByCommittee(final_estimator=Perceptron(), **options)
     assert not hasattr(linear, "predict_proba")
     linear.fit(IRIS, FLOWERS)
     assert linear.decision_function(IRIS).shape == (150, 3)

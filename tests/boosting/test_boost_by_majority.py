@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from boosting_cases import scheduled
+from boosting_cases import make_booster, scheduled
 from numpy.testing import assert_allclose, assert_array_equal
 from oracles.boosting import RowByRow
 from scipy import sparse
@@ -116,10 +116,10 @@ def test_base_that_keeps_its_promise_leaves_no_row_wrong(gamma, labels, weighted
     X, y = np.arange(m)[:, np.newaxis], rng.choice(labels, m)
     weights = rng.integers(1, 5, m) if weighted else None
     share = 1 / m if weights is None else weights.min() / weights.sum()
-    model = BoostByMajority(
+    model = make_booster(
         Promise(gamma),
         n_estimators="auto",
-        schedule=BoostingSchedule(gamma=gamma),
+        gamma=gamma,
         multi_class="joint",
         random_state=0,
     ).fit(X, y, weights)
@@ -129,10 +129,10 @@ def test_base_that_keeps_its_promise_leaves_no_row_wrong(gamma, labels, weighted
     assert model.n_rounds_ <= model.k_
     assert (model.estimator_edges_ >= gamma - 1e-12).all()
     assert (np.diff(model.potentials_) <= 1e-7).all()
-    full = BoostByMajority(
+    full = make_booster(
         Promise(gamma),
         n_estimators=model.k_,
-        schedule=BoostingSchedule(gamma=gamma),
+        gamma=gamma,
         multi_class="joint",
         random_state=0,
     ).fit(X, y, weights)
@@ -159,12 +159,9 @@ def test_exact_mode_leaves_no_row_of_a_majority_wrong():
 @pytest.mark.parametrize("base", [BooleanStump(), PlainStump()])
 def test_each_stump_is_the_best_under_the_weights_of_its_round(data, base):
     X, y = data()
-    model = BoostByMajority(
-        base,
-        n_estimators=15,
-        schedule=BoostingSchedule(gamma=0.05),
-        multi_class="joint",
-    ).fit(X, y)
+    model = make_booster(base, n_estimators=15, gamma=0.05, multi_class="joint").fit(
+        X, y
+    )
     n_kept = 0
     for i, (vote_counts, hypothesis) in enumerate(replay(model, X, y)):
         weights = vote_counts.weights(15, 0.05)
@@ -194,9 +191,7 @@ def test_each_stump_is_the_best_under_the_weights_of_its_round(data, base):
 def test_compiled_path_makes_the_model_of_the_general_one(gamma):
     X, y = noisy_majority(300, noise=0)
     first, second = (
-        BoostByMajority(
-            base, n_estimators=9, schedule=BoostingSchedule(gamma=gamma)
-        ).fit(X, y)
+        make_booster(base, n_estimators=9, gamma=gamma).fit(X, y)
         for base in (BooleanStump(), PlainStump())
     )
     assert [e.feature_ for e in first.estimators_] == [
@@ -215,19 +210,11 @@ def test_compiled_path_makes_the_model_of_the_general_one(gamma):
 @pytest.mark.parametrize(
     "model",
     [
-        BoostByMajority(n_estimators=12 + 1, schedule=BoostingSchedule(gamma=0.05)),
-        BoostByMajority(TREE, n_estimators=5, schedule=BoostingSchedule(gamma=0.1)),
-        BoostByMajority(
-            n_estimators=9, schedule=BoostingSchedule(sampling="resample", gamma=0.1)
-        ),
-        BoostByMajority(
-            KNeighborsClassifier(3),
-            n_estimators=5,
-            schedule=BoostingSchedule(gamma=0.1),
-        ),
-        BoostByMajority(
-            n_estimators=21, schedule=BoostingSchedule(holdout=0.4, gamma="measured")
-        ),
+        make_booster(n_estimators=12 + 1, gamma=0.05),
+        make_booster(TREE, n_estimators=5, gamma=0.1),
+        make_booster(n_estimators=9, sampling="resample", gamma=0.1),
+        make_booster(KNeighborsClassifier(3), n_estimators=5, gamma=0.1),
+        make_booster(n_estimators=21, holdout=0.4, gamma="measured"),
     ],
     ids=str,
 )
@@ -415,12 +402,8 @@ def test_folds_are_given_in_terms_of_all_rows():
 
 def test_constant_weight_changes_nothing():
     X, y = noisy_majority()
-    plain = BoostByMajority(n_estimators=9, schedule=BoostingSchedule(gamma=0.1)).fit(
-        X, y
-    )
-    scaled = BoostByMajority(n_estimators=9, schedule=BoostingSchedule(gamma=0.1)).fit(
-        X, y, np.full(len(y), 0.3)
-    )
+    plain = make_booster(n_estimators=9, gamma=0.1).fit(X, y)
+    scaled = make_booster(n_estimators=9, gamma=0.1).fit(X, y, np.full(len(y), 0.3))
     assert_array_equal(plain.decision_function(X), scaled.decision_function(X))
 
 
@@ -437,10 +420,11 @@ def test_base_sees_about_as_much_weight_in_every_round(holdout):
     """Else a base with a penalty would be held back more and more."""
     X, y = noisy_majority(150)
     values = np.random.default_rng(0).integers(1, 4, 150)
-    model = BoostByMajority(
+    model = make_booster(
         Recorder(max_depth=2),
         n_estimators=21,
-        schedule=BoostingSchedule(gamma=0.2, holdout=holdout),
+        gamma=0.2,
+        holdout=holdout,
         random_state=0,
     ).fit(X, y, values)
     assert len(model.estimators_) > 10
@@ -494,12 +478,12 @@ def test_precomputed_kernel_is_the_kernel_of_the_base(sampling, kind, options):
 @pytest.mark.parametrize("base", [None, TREE, KNeighborsClassifier(1)])
 def test_compression_indices_are_the_rows_that_were_drawn(base, n_samples_weak):
     X, y = noisy_majority(80)
-    model = BoostByMajority(
+    model = make_booster(
         base,
         n_estimators=9,
-        schedule=BoostingSchedule(
-            gamma=0.1, sampling="resample", n_samples_weak=n_samples_weak
-        ),
+        gamma=0.1,
+        sampling="resample",
+        n_samples_weak=n_samples_weak,
         random_state=0,
     ).fit(X, y)
     assert len(model.compression_indices_) == model.n_rounds_
@@ -508,20 +492,19 @@ def test_compression_indices_are_the_rows_that_were_drawn(base, n_samples_weak):
         assert 1 <= len(rows) <= (n_samples_weak or 80)
         assert 0 <= rows[0] <= rows[-1] < 80
     assert len({tuple(rows) for rows in model.compression_indices_}) > 1
-    plain = BoostByMajority(
-        base, n_estimators=9, schedule=BoostingSchedule(gamma=0.1), random_state=0
-    ).fit(X, y)
+    plain = make_booster(base, n_estimators=9, gamma=0.1, random_state=0).fit(X, y)
     takes_weights = not isinstance(base, KNeighborsClassifier)
     assert (plain.compression_indices_ is None) == takes_weights
 
 
 def test_compression_indices_have_one_entry_for_each_round():
     X, y = noisy_majority(80, noise=0.3)
-    model = BoostByMajority(
+    model = make_booster(
         n_estimators=9,
-        schedule=BoostingSchedule(
-            gamma=0.3, sampling="resample", n_samples_weak=10, max_tries=4
-        ),
+        gamma=0.3,
+        sampling="resample",
+        n_samples_weak=10,
+        max_tries=4,
         random_state=0,
     ).fit(X, y)
     assert len(model.compression_indices_) == model.n_rounds_
@@ -535,9 +518,10 @@ def test_compression_indices_have_one_entry_for_each_round():
 def test_required_edge_is_that_of_the_lemma(data, target_error):
     X, y = data(60)
     k, gamma = 9, Fraction(1, 16)
-    model = BoostByMajority(
+    model = make_booster(
         n_estimators=k,
-        schedule=BoostingSchedule(gamma=float(gamma), target_error=target_error),
+        gamma=float(gamma),
+        target_error=target_error,
         multi_class="joint",
     ).fit(X, y)
     error = target_error or 1 / 60
@@ -578,12 +562,7 @@ def test_scores_of_policies_are_those_of_boosters_kept_from_the_rows(base):
     for name, gamma in alone.items():
         hits = 0
         for train, test in folds:
-            part = BoostByMajority(
-                base,
-                n_estimators=11,
-                schedule=BoostingSchedule(gamma=gamma),
-                random_state=0,
-            )
+            part = make_booster(base, n_estimators=11, gamma=gamma, random_state=0)
             part.fit(X[train], y[train])
             hits += (part.predict(X[test]) == y[test]).sum()
         assert model.schedule_scores_[name] == pytest.approx(hits / 150, abs=1e-12)
@@ -595,9 +574,7 @@ def test_scores_of_policies_count_only_rows_that_were_held_out():
     schedule = CrossValidatedSchedule(["measured", "fixed"], cv=[(train, test)])
     model = BoostByMajority(n_estimators=11, schedule=schedule).fit(X, y)
     assert list(model.schedule_scores_) == ["measured", "fixed"]
-    part = BoostByMajority(
-        n_estimators=11, schedule=BoostingSchedule(gamma=max_gamma(11, 0.2))
-    )
+    part = make_booster(n_estimators=11, gamma=max_gamma(11, 0.2))
     expected = part.fit(X[train], y[train]).score(X[test], y[test])
     assert model.schedule_scores_["fixed"] == pytest.approx(expected, abs=1e-12)
 
@@ -667,9 +644,7 @@ def test_long_games_whose_weights_underflow_have_a_record_for_each_round():
 
 def test_holdout_leaves_only_policies_that_hold_out():
     X, y = noisy_majority(90)
-    model = BoostByMajority(
-        n_estimators=5, schedule=BoostingSchedule(holdout=0.3), random_state=0
-    ).fit(X, y)
+    model = make_booster(n_estimators=5, holdout=0.3, random_state=0).fit(X, y)
     assert "measured" not in model.schedule_scores_
     assert len(model.schedule_scores_) == 3
 
@@ -678,9 +653,7 @@ def test_holdout_leaves_only_policies_that_hold_out():
 @pytest.mark.parametrize("gamma", ["auto", 0.1])
 def test_probabilities_follow_the_vote(data, gamma):
     X, y = data()
-    model = BoostByMajority(
-        n_estimators=11, schedule=BoostingSchedule(gamma=gamma), random_state=0
-    ).fit(X, y)
+    model = make_booster(n_estimators=11, gamma=gamma, random_state=0).fit(X, y)
     shares = model.predict_proba(X)
     assert shares.shape == (len(X), len(model.classes_))
     assert_allclose(shares.sum(axis=1), 1)
@@ -703,9 +676,7 @@ def test_probabilities_follow_the_vote(data, gamma):
 def test_first_hypothesis_that_needs_no_boosting_is_told():
     X, _y = noisy_majority(50)
     with pytest.warns(UserWarning, match=r"^The first hypothesis alone reaches"):
-        model = BoostByMajority(
-            n_estimators=5, schedule=BoostingSchedule(gamma=0.1)
-        ).fit(X, X[:, 2])
+        model = make_booster(n_estimators=5, gamma=0.1).fit(X, X[:, 2])
     assert model.score(X, X[:, 2]) == 1
     with pytest.warns(UserWarning, match=r"^The first hypothesis alone reaches"):
         BoostByMajority(n_estimators="auto").fit(X, X[:, 2])
@@ -714,16 +685,12 @@ def test_first_hypothesis_that_needs_no_boosting_is_told():
 def test_linear_hypotheses_are_told():
     X, y = noisy_majority(100)
     with pytest.warns(UserWarning, match=r"^The hypotheses are linear"):
-        BoostByMajority(
-            LogisticRegression(), n_estimators=3, schedule=BoostingSchedule(gamma=0.1)
-        ).fit(X, y)
+        make_booster(LogisticRegression(), n_estimators=3, gamma=0.1).fit(X, y)
 
 
 def test_end_at_the_limit_is_told():
     X, y = noisy_majority(200, noise=0.3)
-    model = BoostByMajority(
-        n_estimators="auto", schedule=BoostingSchedule(max_estimators=7)
-    )
+    model = make_booster(n_estimators="auto", max_estimators=7)
     with pytest.warns(
         UserWarning, match=r"^After max_estimators=7 rounds the training"
     ):
@@ -746,12 +713,7 @@ def test_end_at_the_limit_is_told():
 def test_nothing_to_boost_is_told_and_one_hypothesis_is_kept(gamma):
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 9)
     y = X[:, 0] ^ X[:, 1]
-    model = BoostByMajority(
-        BooleanStump(),
-        n_estimators=3,
-        random_state=0,
-        schedule=BoostingSchedule(gamma=gamma),
-    )
+    model = make_booster(BooleanStump(), n_estimators=3, random_state=0, gamma=gamma)
     message = r"^No hypothesis was right on more than half"
     with pytest.warns(UserWarning, match=message) as caught:
         model.fit(X, y)
@@ -765,18 +727,11 @@ def test_nothing_to_boost_is_told_and_one_hypothesis_is_kept(gamma):
 def test_several_labels_without_an_edge_point_to_games_of_two():
     X = np.tile(np.eye(4, dtype=np.uint8), (5, 1))
     y = np.tile(np.arange(4), 5)
-    model = BoostByMajority(
-        n_estimators=3, schedule=BoostingSchedule(gamma=0.1), multi_class="joint"
-    )
+    model = make_booster(n_estimators=3, gamma=0.1, multi_class="joint")
     with pytest.warns(UserWarning, match="multi_class='ovo'"):
         model.fit(X, y)
     assert model.score(X, y) == 0.5
-    assert (
-        BoostByMajority(n_estimators=3, schedule=BoostingSchedule(gamma=0.1))
-        .fit(X, y)
-        .score(X, y)
-        == 1
-    )
+    assert make_booster(n_estimators=3, gamma=0.1).fit(X, y).score(X, y) == 1
 
 
 # -- what it is for --------------------------------------------------------------------
@@ -810,20 +765,14 @@ def test_several_labels_are_learned_in_one_pass_with_trees():
 def test_missing_values_reach_a_base_that_takes_them():
     X, y = noisy_majority(100)
     X = np.where(np.random.default_rng(0).random(X.shape) < 0.05, np.nan, X)
-    model = BoostByMajority(
-        TREE, n_estimators=5, schedule=BoostingSchedule(gamma=0.1)
-    ).fit(X, y)
+    model = make_booster(TREE, n_estimators=5, gamma=0.1).fit(X, y)
     assert model.score(X, y) > 0.7
 
 
 def test_integers_beyond_ones_are_true():
     X, y = noisy_majority()
-    ones = BoostByMajority(n_estimators=7, schedule=BoostingSchedule(gamma=0.1)).fit(
-        X, y
-    )
-    sevens = BoostByMajority(n_estimators=7, schedule=BoostingSchedule(gamma=0.1)).fit(
-        7 * X.astype(int), y
-    )
+    ones = make_booster(n_estimators=7, gamma=0.1).fit(X, y)
+    sevens = make_booster(n_estimators=7, gamma=0.1).fit(7 * X.astype(int), y)
     assert_array_equal(ones.decision_function(X), sevens.decision_function(7 * X))
 
 
@@ -855,12 +804,8 @@ def scores_by_definition(model, X):
 @pytest.mark.parametrize("base", [None, TREE, KNeighborsClassifier(3)], ids=str)
 def test_games_of_two_classes_are_boosters_of_their_samples(base, multi_class):
     X, y = three_classes()
-    model = BoostByMajority(
-        base,
-        n_estimators=9,
-        schedule=BoostingSchedule(gamma=0.1),
-        multi_class=multi_class,
-        random_state=0,
+    model = make_booster(
+        base, n_estimators=9, gamma=0.1, multi_class=multi_class, random_state=0
     ).fit(X, y)
     assert model.multi_class_ == multi_class
     assert_allclose(model.decision_function(X), scores_by_definition(model, X))
@@ -883,15 +828,11 @@ def test_many_classes_of_texts_are_games_against_the_rest(gamma):
     # 190 pairs of 20 classes; 5519 features are more than 2**20 / 190.
     y = np.repeat(np.arange(20), 4)
     X = sparse.random_array((80, 5519), density=0.01, format="csr", random_state=0)
-    model = BoostByMajority(
-        n_estimators=3, schedule=BoostingSchedule(gamma=gamma), random_state=0
-    )
+    model = make_booster(n_estimators=3, gamma=gamma, random_state=0)
     assert model.fit(X, y).multi_class_ == "ovr"
     again = clone(model).set_params(multi_class="ovr").fit(X, y)
     assert_array_equal(again.decision_function(X), model.decision_function(X))
-    fewer = BoostByMajority(n_estimators=3, schedule=BoostingSchedule(gamma=0.1)).fit(
-        X[:, :5518], y
-    )
+    fewer = make_booster(n_estimators=3, gamma=0.1).fit(X[:, :5518], y)
     assert fewer.multi_class_ == "ovo"
 
 
@@ -943,9 +884,7 @@ def test_class_of_one_sample_is_learned_beside_others():
 
 def test_kernel_matrix_of_several_classes_is_the_kernel_of_the_features():
     X, y = three_classes(90)
-    plain = BoostByMajority(
-        SVC(C=0.05, gamma=0.3), n_estimators=5, schedule=BoostingSchedule(gamma=0.1)
-    )
+    plain = make_booster(SVC(C=0.05, gamma=0.3), n_estimators=5, gamma=0.1)
     plain = plain.set_params(random_state=0).fit(X, y)
     kernel = clone(plain).set_params(estimator=SVC(C=0.05, kernel="precomputed"))
     kernel.fit(rbf_kernel(X, gamma=0.3), y)
@@ -972,12 +911,7 @@ def test_label_quality_is_the_held_out_margin_of_the_label(data):
     best = max(model.schedule_scores_.values())
     assert (quality[5:] > 0).mean() <= best + 1e-12
     assert (quality[5:] >= 0).mean() >= best - 1e-12
-    assert (
-        BoostByMajority(schedule=BoostingSchedule(gamma=0.1), n_estimators=3)
-        .fit(X, y)
-        .label_quality_
-        is None
-    )
+    assert make_booster(gamma=0.1, n_estimators=3).fit(X, y).label_quality_ is None
 
 
 def test_flipped_labels_have_low_quality():
@@ -997,12 +931,7 @@ def test_boosting_stops_when_held_out_samples_gain_nothing(base, data):
     X, y = data(240)
     if isinstance(base, SVC):
         X = rbf_kernel(X, gamma=0.3)
-    model = BoostByMajority(
-        base,
-        schedule=BoostingSchedule(gamma="measured"),
-        early_stopping=4,
-        random_state=0,
-    )
+    model = make_booster(base, gamma="measured", early_stopping=4, random_state=0)
     model.fit(X, y)
     games = [model] if model.multi_class_ == "joint" else model.estimators_
     for game in games:
@@ -1023,11 +952,8 @@ def test_validation_scores_are_log_losses_of_the_staged_vote():
     weights = np.random.default_rng(0).integers(1, 4, 200).astype(float)
     rng = np.random.RandomState(0)
     _train, held = stratified_split((y == "yes").astype(int), 0.9, rng)
-    model = BoostByMajority(
-        BooleanStump(),
-        schedule=BoostingSchedule(gamma=0.05),
-        early_stopping=15,
-        random_state=0,
+    model = make_booster(
+        BooleanStump(), gamma=0.05, early_stopping=15, random_state=0
     ).fit(X, y, weights)
     is_yes, losses = y[held] == "yes", []
     for scores in model.staged_decision_function(X[held]):
@@ -1038,11 +964,8 @@ def test_validation_scores_are_log_losses_of_the_staged_vote():
     # The others train it: their labels alone decide about the hypotheses.
     y_other = y.copy()
     y_other[held[0]] = "no" if y[held[0]] == "yes" else "yes"
-    plain = BoostByMajority(
-        BooleanStump(),
-        schedule=BoostingSchedule(gamma=0.05),
-        n_estimators=101,
-        random_state=0,
+    plain = make_booster(
+        BooleanStump(), gamma=0.05, n_estimators=101, random_state=0
     ).fit(X[_train], y[_train], weights[_train])
     n = min(len(plain.estimators_), len(model.estimators_))
     assert [each.rule_ for each in model.estimators_[:n]] == [

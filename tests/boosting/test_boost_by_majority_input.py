@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from boosting_cases import scheduled
+from boosting_cases import make_booster, scheduled
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
@@ -45,9 +45,7 @@ def noisy_majority(n=120, seed=0):
 def fitted():
     """A pickled model, so that no test can harm another's."""
     X, y = noisy_majority()
-    model = BoostByMajority(
-        n_estimators=7, schedule=BoostingSchedule(gamma=0.1), random_state=0
-    )
+    model = make_booster(n_estimators=7, gamma=0.1, random_state=0)
     return pickle.dumps(model.fit(X, y))
 
 
@@ -56,10 +54,10 @@ def fitted():
 def test_an_even_number_of_rounds_is_the_next_odd_one(booster, labels):
     X, y = noisy_majority()
     y = y if labels == 2 else np.where(X[:, 6], "perhaps", y)
-    odd = booster(n_estimators=5, random_state=0).fit(X, y)
+    odd = make_booster(n_estimators=5, random_state=0).fit(X, y)
     message = "n_estimators=4 hypotheses could be tied, so there are 5"
     with pytest.warns(UserWarning, match=message) as caught:
-        even = booster(n_estimators=4, random_state=0).fit(X, y)
+        even = make_booster(n_estimators=4, random_state=0).fit(X, y)
     assert len(caught) == 1
     np.testing.assert_array_equal(even.predict_proba(X), odd.predict_proba(X))
     assert even.n_estimators == 4
@@ -124,7 +122,7 @@ def test_bad_parameter_is_named_and_the_model_kept(
     fitted, fit, parameters, error, message
 ):
     X, y = noisy_majority()
-    model = BoostByMajority(schedule=BoostingSchedule(gamma=0.1))
+    model = make_booster(gamma=0.1)
     if fit == "fit again":
         model = pickle.loads(fitted)
     good = model.get_params()
@@ -139,7 +137,7 @@ def test_bad_parameter_is_named_and_the_model_kept(
 
 
 def test_early_stopping_needs_a_class_with_two_samples():
-    booster = BoostByMajority(schedule=BoostingSchedule(gamma=0.1), early_stopping=True)
+    booster = make_booster(gamma=0.1, early_stopping=True)
     with pytest.raises(ValueError, match="holds out no sample of 3, because no class"):
         booster.fit(np.eye(3), ["a", "b", "c"])
     assert not hasattr(booster, "classes_")
@@ -153,9 +151,7 @@ def test_regressor_is_no_weak_learner_of_labels(base, labels):
     with pytest.raises(
         (TypeError, ValueError), match=r"^estimator must be a classifier"
     ):
-        BoostByMajority(base, n_estimators=3, schedule=BoostingSchedule(gamma=0.1)).fit(
-            X, y
-        )
+        make_booster(base, n_estimators=3, gamma=0.1).fit(X, y)
 
 
 def bad_tables(X, y):
@@ -191,9 +187,7 @@ def test_bad_table_is_named_and_the_model_kept(fitted, number):
     assert len(tables) == 15
     arguments, message = tables[number]
     with pytest.raises(ValueError, match=message):
-        BoostByMajority(n_estimators=3, schedule=BoostingSchedule(gamma=0.1)).fit(
-            *arguments
-        )
+        make_booster(n_estimators=3, gamma=0.1).fit(*arguments)
     model = pickle.loads(fitted)
     before = pickle.dumps(model)
     with pytest.raises(ValueError, match=message):
@@ -207,9 +201,7 @@ def test_bad_table_is_named_and_the_model_kept(fitted, number):
 @pytest.mark.parametrize("method", ["fit", "predict"])
 def test_sparse_table_needs_a_base_that_takes_it(method):
     X, y = noisy_majority()
-    model = BoostByMajority(
-        Contrary(), n_estimators=3, schedule=BoostingSchedule(gamma=0.1)
-    )
+    model = make_booster(Contrary(), n_estimators=3, gamma=0.1)
     assert not model.__sklearn_tags__().input_tags.sparse
     with pytest.raises(TypeError, match=r"[Ss]parse data was passed"):
         model.fit(sparse.csr_array(X), y)
@@ -261,9 +253,7 @@ def test_promise_broken_is_an_error_on_request(fitted):
 @pytest.mark.parametrize("method", ["predict", "decision_function", "predict_proba"])
 def test_other_width_is_refused(base, method):
     X, y = noisy_majority()
-    model = BoostByMajority(
-        base, n_estimators=3, schedule=BoostingSchedule(gamma=0.1), random_state=0
-    )
+    model = make_booster(base, n_estimators=3, gamma=0.1, random_state=0)
     with pytest.raises(NotFittedError):
         getattr(model, method)(X)
     model.fit(X, y)
@@ -279,11 +269,7 @@ def test_other_width_is_refused(base, method):
 def test_kernel_matrix_must_fit():
     X, y = noisy_majority()
     K = rbf_kernel(X, gamma=0.3)
-    model = BoostByMajority(
-        SVC(kernel="precomputed", C=0.01),
-        n_estimators=5,
-        schedule=BoostingSchedule(gamma=0.1),
-    )
+    model = make_booster(SVC(kernel="precomputed", C=0.01), n_estimators=5, gamma=0.1)
     with pytest.raises(ValueError, match=r"square|shape"):
         model.fit(K[:, :50], y)
     model.fit(K, y)

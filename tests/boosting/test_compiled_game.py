@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from boosting_cases import make_booster
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from sklboolean import BooleanStump, BoostByMajority, ConjunctionStump
+from sklboolean import BooleanStump, ConjunctionStump
 from sklboolean._core.validation import as_boolean
-from sklboolean.boosting import BoostingSchedule
 from sklboolean.boosting import _conjunction_stump as conjunction_stump
 from sklboolean.boosting._boosting import Schedule, boost
 from sklboolean.boosting._votes import MajorityVotes
@@ -118,15 +118,8 @@ def test_verbose_fits_are_the_same():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (80, 9))
     y = X[:, 0] ^ (rng.random(80) < 0.2)
-    quiet = BoostByMajority(
-        n_estimators=21, schedule=BoostingSchedule(gamma="measured"), random_state=0
-    )
-    told = BoostByMajority(
-        n_estimators=21,
-        schedule=BoostingSchedule(gamma="measured"),
-        random_state=0,
-        verbose=1,
-    )
+    quiet = make_booster(n_estimators=21, gamma="measured", random_state=0)
+    told = make_booster(n_estimators=21, gamma="measured", random_state=0, verbose=1)
     quiet.fit(X, y), told.fit(X, y)
     assert_array_equal(quiet.decision_function(X), told.decision_function(X))
     assert_array_equal(quiet.potentials_, told.potentials_)

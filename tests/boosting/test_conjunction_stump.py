@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from boosting_cases import make_booster
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -13,7 +14,6 @@ from sklboolean.boosting._stumps import add_masked_panel_sums
 
 from sklboolean import BooleanStump, BoostByMajority, ConjunctionStump
 from sklboolean._core.bits import pack_dense
-from sklboolean.boosting import BoostingSchedule
 from sklboolean.boosting._conjunction_stump import truth_of_conjunction
 from sklboolean.boosting._stump import StumpColumns
 from sklboolean.datasets import make_dnf, make_long_servedio
@@ -121,10 +121,11 @@ def test_votes_of_a_booster_are_those_of_its_conjunctions(base, sampling, n_clas
     X, y, _terms = make_dnf(200, 9, n_terms=2, n_literals=3, random_state=0)
     y = y + (X[:, 0] * (n_classes - 2))
     for weights in (None, np.random.default_rng(0).exponential(size=200)):
-        model = BoostByMajority(
+        model = make_booster(
             base,
             n_estimators=9,
-            schedule=BoostingSchedule(gamma=0.05, sampling=sampling),
+            gamma=0.05,
+            sampling=sampling,
             multi_class="joint",
             random_state=0,
         ).fit(X, y, weights)
@@ -165,6 +166,4 @@ def test_bad_parameters_are_named(parameters, message):
     with pytest.raises(ValueError, match=message):
         ConjunctionStump(**parameters).fit(X, y)
     with pytest.raises(ValueError, match=message):
-        BoostByMajority(
-            ConjunctionStump(**parameters), schedule=BoostingSchedule(gamma=0.1)
-        ).fit(X, y)
+        make_booster(ConjunctionStump(**parameters), gamma=0.1).fit(X, y)

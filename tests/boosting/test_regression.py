@@ -6,7 +6,7 @@ from itertools import chain, repeat
 
 import numpy as np
 import pytest
-from boosting_cases import scheduled
+from boosting_cases import make_regressor, scheduled
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.boosting import potential
@@ -131,11 +131,8 @@ def test_learner_that_keeps_its_promise_leaves_no_example(gives_up, gamma, weigh
     m, delta = 60, 0.5
     X, y = np.arange(m)[:, np.newaxis], rng.integers(-20, 20, m).astype(float)
     values = rng.integers(1, 5, m) if weighted else None
-    model = BoostByMajorityRegressor(
-        Promise(gamma, delta, gives_up),
-        schedule=BoostingSchedule(gamma=gamma),
-        delta=delta,
-        random_state=1,
+    model = make_regressor(
+        Promise(gamma, delta, gives_up), gamma=gamma, delta=delta, random_state=1
     ).fit(X, y, values)
     assert (np.abs(y - model.predict(X)) <= delta).all()
     assert model.training_error_ == 0
@@ -154,9 +151,10 @@ def test_learner_that_keeps_its_promise_leaves_no_example(gives_up, gamma, weigh
 def test_no_more_than_epsilon_is_further_than_delta(gives_up, epsilon):
     rng = np.random.default_rng(0)
     X, y = np.arange(200)[:, np.newaxis], rng.normal(size=200).round(3)
-    model = BoostByMajorityRegressor(
+    model = make_regressor(
         Promise(0.1, 0.25, gives_up),
-        schedule=BoostingSchedule(gamma=0.1, target_error=epsilon),
+        gamma=0.1,
+        target_error=epsilon,
         delta=0.25 + 1e-9,
         random_state=0,
     ).fit(X, y)
@@ -190,9 +188,7 @@ def test_median_is_within_delta_when_more_than_half_are(values, target, delta):
 @pytest.mark.parametrize("n_estimators", [1, 2, 3, 6, 7])
 def test_prediction_is_the_median_of_odd_and_even_numbers(n_estimators):
     X, y = friedman()
-    model = BoostByMajorityRegressor(
-        TREE, n_estimators=7, schedule=BoostingSchedule(target_error=0.2)
-    ).fit(X, y)
+    model = make_regressor(TREE, n_estimators=7, target_error=0.2).fit(X, y)
     model.estimators_ = model.estimators_[:n_estimators]
     votes = np.array([tree.predict(X) for tree in model.estimators_])
     expected = [statistics.median(column) for column in votes.T.tolist()]
@@ -274,9 +270,7 @@ def test_game_ends_when_nothing_can_be_relied_on():
 )
 def test_learner_no_better_than_a_coin_is_an_error(gamma, failure):
     X, y = np.zeros((10, 1)), np.repeat([0.0, 9.0], 5)
-    model = BoostByMajorityRegressor(
-        Ridge(), schedule=BoostingSchedule(gamma=gamma, weak_failure=failure), delta=1.0
-    )
+    model = make_regressor(Ridge(), gamma=gamma, weak_failure=failure, delta=1.0)
     with pytest.raises(ValueError, match=r"estimator is correct on .*larger delta"):
         model.fit(X, y)
     model.set_params(schedule__weak_failure="raise")
@@ -309,9 +303,7 @@ def test_least_tolerance_is_the_least(pairs):
 @unreached
 def test_delta_is_a_quantile_of_the_first_errors(gamma, share):
     X, y = friedman(100)
-    model = BoostByMajorityRegressor(
-        TREE, schedule=BoostingSchedule(gamma=gamma), random_state=0
-    ).fit(X, y)
+    model = make_regressor(TREE, gamma=gamma, random_state=0).fit(X, y)
     errors = np.sort(np.abs(y - model.estimators_[0].predict(X)))
     assert model.delta_ == errors[round(share * 100) - 1]
 
@@ -324,12 +316,7 @@ def test_weights_that_are_integers_equal_repeated_rows():
     weights = rng.integers(0, 4, 60)
     rows = rng.permutation(np.repeat(np.arange(60), weights))
     for base in (DecisionTreeRegressor(max_depth=3), Ridge()):
-        model = BoostByMajorityRegressor(
-            base,
-            n_estimators=15,
-            schedule=BoostingSchedule(target_error=0.1),
-            random_state=0,
-        )
+        model = make_regressor(base, n_estimators=15, target_error=0.1, random_state=0)
         weighted = clone(model).fit(X, y, weights)
         repeated = clone(model).fit(X[rows], y[rows])
         np.testing.assert_allclose(weighted.predict(X), repeated.predict(X), 1e-10)
@@ -370,9 +357,7 @@ def test_random_state_decides_and_every_regressor_has_its_own(sampling):
     X, y = friedman()
     base = DecisionTreeRegressor(max_depth=3, max_features=2)
     base = make_pipeline(StandardScaler(), base) if sampling == "resample" else base
-    model = BoostByMajorityRegressor(
-        base, n_estimators=5, schedule=BoostingSchedule(sampling=sampling)
-    )
+    model = make_regressor(base, n_estimators=5, sampling=sampling)
     first = clone(model).set_params(random_state=3).fit(X, y)
     again = clone(model).set_params(random_state=3).fit(X, y)
     other = clone(model).set_params(random_state=4).fit(X, y)
@@ -388,10 +373,8 @@ def test_random_state_decides_and_every_regressor_has_its_own(sampling):
 @unreached
 def test_base_without_weights_draws_rows():
     X, y = friedman()
-    model = BoostByMajorityRegressor(
-        KNeighborsRegressor(3),
-        n_estimators=5,
-        schedule=BoostingSchedule(n_samples_weak=40),
+    model = make_regressor(
+        KNeighborsRegressor(3), n_estimators=5, n_samples_weak=40
     ).fit(X, y)
     assert all(base.n_samples_fit_ == 40 for base in model.estimators_)
 
@@ -440,9 +423,7 @@ def test_gross_errors_in_y_do_little_harm():
         model.fit(X[:400], spoiled[:400])
         return np.median(np.abs(model.predict(X[400:]) - y[400:]))
 
-    boosted = BoostByMajorityRegressor(
-        n_estimators=101, schedule=BoostingSchedule(target_error=0.2), random_state=0
-    )
+    boosted = make_regressor(n_estimators=101, target_error=0.2, random_state=0)
     peer = AdaBoostRegressor(DecisionTreeRegressor(max_depth=7), random_state=0)
     assert error(boosted) < error(peer) / 2
 
@@ -529,9 +510,7 @@ BAD = [
 @pytest.mark.parametrize(("parameters", "message"), BAD)
 def test_bad_parameter_is_named_and_the_model_kept(parameters, message):
     X, y = friedman()
-    model = BoostByMajorityRegressor(
-        TREE, n_estimators=5, schedule=BoostingSchedule(target_error=0.3)
-    ).fit(X, y)
+    model = make_regressor(TREE, n_estimators=5, target_error=0.3).fit(X, y)
     before, state = model.predict(X), set(vars(model))
     old = model.get_params(deep=False)
     model.set_params(**scheduled(parameters))
@@ -559,9 +538,7 @@ def test_bad_weights_are_refused(weights, message):
 
 def test_unfitted_model_and_bad_rows_are_refused():
     X, y = friedman()
-    model = BoostByMajorityRegressor(
-        n_estimators=3, schedule=BoostingSchedule(target_error=0.3)
-    )
+    model = make_regressor(n_estimators=3, target_error=0.3)
     with pytest.raises(NotFittedError):
         model.predict(X)
     with pytest.raises(NotFittedError):
@@ -578,18 +555,14 @@ def test_unfitted_model_and_bad_rows_are_refused():
 def test_any_regressor_will_do():
     X, y = friedman(60)
     base = GaussianProcessRegressor(alpha=1.0, optimizer=None)
-    model = BoostByMajorityRegressor(
-        base, n_estimators=5, schedule=BoostingSchedule(target_error=0.3)
-    )
+    model = make_regressor(base, n_estimators=5, target_error=0.3)
     assert model.fit(X, y).score(X, y) > 0.5
 
 
 @pytest.mark.parametrize(("n_features", "tried"), [(32, None), (40, 32), (120, 40)])
 def test_splits_of_default_tree_look_at_a_third_of_many_features(n_features, tried):
     X = np.random.default_rng(0).integers(0, 2, (60, n_features)).astype(float)
-    model = BoostByMajorityRegressor(
-        n_estimators=3, schedule=BoostingSchedule(target_error=0.3), random_state=0
-    )
+    model = make_regressor(n_estimators=3, target_error=0.3, random_state=0)
     tree = model.fit(X, X[:, 0] + 2 * X[:, 1]).estimators_[0]
     assert (tree.criterion, tree.max_depth) == ("absolute_error", 7)
     assert tree.max_features == tried

@@ -5,6 +5,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from boosting_cases import make_booster
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeRegressor
@@ -33,7 +34,7 @@ def same(one, other):
 def test_grid_search_reaches_the_schedule():
     X = np.random.default_rng(0).integers(0, 2, (60, 6))
     search = GridSearchCV(
-        BoostByMajority(n_estimators=3, schedule=BoostingSchedule(gamma=0.1)),
+        make_booster(n_estimators=3, gamma=0.1),
         {"schedule__gamma": [0.05, 0.2], "schedule__holdout": [None, 0.5]},
     )
     assert search.fit(X, X[:, :3].sum(axis=1) > 1).best_params_["schedule__gamma"] in (

@@ -327,8 +327,10 @@ def test_a_class_of_one_sample_has_a_probability(model, n_classes):
 
 
 @pytest.mark.filterwarnings("ignore:fit_partitions is deprecated:FutureWarning")
-@pytest.mark.parametrize("method", ["fit", "partial_fit", "fit_partitions", "stream"])
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    ("method", "n_classes"),
+    [("fit", 2), ("partial_fit", 3), ("fit_partitions", 2), ("stream", 3)],
+)
 @pytest.mark.parametrize(
     "model", [AveragedPerceptron(), Winnow(), KernelPerceptron(max_literals=2)], ids=str
 )

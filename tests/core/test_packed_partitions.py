@@ -88,9 +88,11 @@ def test_partitions_are_data_frames_and_tables_of_any_package(package, convert):
     names = expected.get_feature_names_out()
     assert_array_equal(encoder.get_feature_names_out(), names)
     assert_array_equal(encoder.feature_names_in_, ["size", "kind"])
-    # The values come together here. Few values make few bits.
-    rounded = MIXED.round()
-    parts = [partial(convert, part) for part in (rounded[:40], rounded[40:])]
+
+
+def test_an_imputer_brings_the_values_together():
+    rounded = MIXED.round()  # few values make few bits
+    parts = [lambda: rounded[:40], lambda: rounded[40:]]
     places = parts, rounded
     imputer, expected = (DensityImputer(random_state=0).fit(X) for X in places)
     gap = pd.DataFrame({"size": [np.nan, 1.0], "kind": ["a", None]})

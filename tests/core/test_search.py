@@ -274,8 +274,9 @@ def test_branches_do_not_depend_on_their_jobs(problem, n_branches):
     assert one == two
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-@pytest.mark.parametrize("n_jobs", [1, 2, -1])
+@pytest.mark.parametrize(
+    ("backend", "n_jobs"), [("threading", 1), ("threading", -1), ("loky", 2)]
+)
 @pytest.mark.usefixtures("branches_only")
 def test_branches_do_not_depend_on_the_backend(backend, n_jobs, monkeypatch):
     monkeypatch.setattr(search, "WIDTHS", (4,))

@@ -61,7 +61,7 @@ def table_of(model):
 
 @pytest.mark.filterwarnings("ignore:A weight has grown")  # of a few samples
 @every_model
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(tables_and_questions())
 def test_probabilities_and_completions_are_those_of_the_table(make, data):
     X, questions = data
@@ -84,7 +84,7 @@ def test_probabilities_and_completions_are_those_of_the_table(make, data):
 
 
 @every_model
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(tables_and_questions(), st.data())
 def test_joint_conditionals_are_those_of_the_table(make, data, choices):
     X, questions = data

@@ -584,14 +584,14 @@ def test_inputs_are_never_changed(kernel):
 
 
 @every_kernel
-@pytest.mark.parametrize("dtype", [bool, "b", "B", "i", "l", "f", "d", object])
-def test_only_the_truth_of_a_value_matters(kernel, dtype):
+def test_only_the_truth_of_a_value_matters(kernel):
     truth = random_rows(9, 70)
     K = kernel(truth)
-    X = truth.astype(dtype)
-    assert np.array_equal(kernel(X), K)
-    assert np.array_equal(kernel(X, binarize=None), K)
-    assert np.array_equal(kernel(np.asfortranarray(X)), K)
+    for dtype in (bool, "b", "B", "i", "l", "f", "d", object):
+        X = truth.astype(dtype)
+        assert np.array_equal(kernel(X), K)
+        assert np.array_equal(kernel(X, binarize=None), K)
+        assert np.array_equal(kernel(np.asfortranarray(X)), K)
     assert np.array_equal(kernel(X.tolist()), K)
     assert np.array_equal(kernel(pd.DataFrame(truth)), K)
     assert np.array_equal(kernel(np.where(truth, 1, -1)), K)

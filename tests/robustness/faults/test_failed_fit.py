@@ -30,8 +30,10 @@ def learning_calls(model, X, y):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("is_fitted", [False, True], ids=["unfitted", "fitted"])
+@pytest.mark.parametrize(
+    ("name", "is_fitted"),
+    [(name, False) for name in OF_CLASSES] + [(name, True) for name in MODELS],
+)
 def test_interrupt_at_any_moment_leaves_the_state(name, is_fitted):
     """A warning comes when all is learned: what strikes then finds the new model."""
     X, y = data(seed=1)

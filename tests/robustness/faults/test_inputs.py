@@ -3,7 +3,15 @@
 import joblib
 import numpy as np
 import pytest
-from _instances import MODELS, answers, data, fitted, same_answers, target_for
+from _instances import (
+    MODELS,
+    OF_CLASSES,
+    answers,
+    data,
+    fitted,
+    same_answers,
+    target_for,
+)
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -37,7 +45,7 @@ def frozen(array):
     return array
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", OF_CLASSES)
 @pytest.mark.parametrize("dtype", [np.uint8, np.float64])
 def test_read_only_and_memory_mapped_arrays_serve_and_stay(name, dtype, tmp_path):
     model = clone(MODELS[name])
@@ -69,7 +77,7 @@ def as_csr(array):
     return table
 
 
-TAKE_SPARSE = [n for n, m in MODELS.items() if get_tags(m).input_tags.sparse]
+TAKE_SPARSE = [n for n in OF_CLASSES if get_tags(MODELS[n]).input_tags.sparse]
 
 
 @pytest.mark.parametrize("name", TAKE_SPARSE)
