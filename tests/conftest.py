@@ -88,6 +88,22 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item not in left_out]
 
 
+@pytest.fixture
+def cpu_paths():
+    """A function that yields the name of each processor path while that is in use."""
+    from sklboolean._core import _cpu
+
+    before = _cpu.cpu_path()
+
+    def each():
+        for path in _cpu.available_cpu_paths():
+            _cpu.use_cpu_path(path)
+            yield path
+
+    yield each
+    _cpu.use_cpu_path(before)
+
+
 @pytest.fixture(autouse=True)
 def same_draws_in_every_run():
     """Let `random_state=None` draw the same numbers in every run of a test."""

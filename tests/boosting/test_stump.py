@@ -14,7 +14,6 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.exceptions import NotFittedError
 
 from sklboolean import BooleanStump
-from sklboolean._core import _cpu
 from sklboolean._core.bits import pack_dense
 from sklboolean.boosting._stump import (
     StumpColumns,
@@ -120,7 +119,7 @@ def test_weights_far_apart_are_summed_exactly_around_64_bits(span):
 
 
 @pytest.mark.parametrize("n_classes", [2, 5])
-def test_every_processor_path_and_layout_finds_the_same(n_classes):
+def test_every_processor_path_and_layout_finds_the_same(n_classes, cpu_paths):
     rng = np.random.default_rng(n_classes)
     X = rng.random((3000, 150)) < 0.02
     codes, weights = rng.integers(0, n_classes, 3000), rng.random(3000)
@@ -128,14 +127,9 @@ def test_every_processor_path_and_layout_finds_the_same(n_classes):
     expected = find(X, codes, weights, n_classes)
     lists = StumpColumns.from_boolean(sparse.csr_array(X), 150)
     assert not len(lists.panels)
-    before = _cpu.cpu_path()
-    try:
-        for path in _cpu.available_cpu_paths():
-            _cpu.use_cpu_path(path)
-            assert find(X, codes, weights, n_classes) == expected
-            assert best_stump(lists, signs, weights) == expected
-    finally:
-        _cpu.use_cpu_path(before)
+    for _ in cpu_paths():
+        assert find(X, codes, weights, n_classes) == expected
+        assert best_stump(lists, signs, weights) == expected
 
 
 @pytest.mark.parametrize("weights", [[1, -1, 1], [0, 0, 0], [1, 1], [[1], [1], [1]]])

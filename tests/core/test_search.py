@@ -16,8 +16,8 @@ from joblib import parallel_config
 from oracles.rules import correlated_rows, every_conjunction, largest_weights, satisfies
 from scipy import sparse
 
-from sklboolean._core import _cpu, conjunction_table, search_task
 from sklboolean._core import conjunction_search as search
+from sklboolean._core import conjunction_table, search_task
 from sklboolean._core.bits import pack_dense
 from sklboolean._core.conjunction_search import satisfied_by, search_conjunctions
 from sklboolean._core.parallel import kept_threads
@@ -153,22 +153,18 @@ def test_any_floats_are_summed_up_to_rounding(seed):
 
 @pytest.mark.parametrize("kind", sorted(COEFFICIENTS))
 @pytest.mark.parametrize("n_samples", [1, 64, 200])
-def test_every_instruction_set_finds_the_same(kind, n_samples, monkeypatch):
+def test_every_instruction_set_finds_the_same(kind, n_samples, monkeypatch, cpu_paths):
     rng = np.random.default_rng(n_samples)
     X = correlated_rows(n_samples, 9, rng)
     coefficients = COEFFICIENTS[kind](rng, n_samples)
     options = {"n_rules": 15, "max_literals": 3, "monotone": False}
     compare(X, coefficients, **options)
-    before, found = _cpu.cpu_path(), []
-    try:
-        for engine in ("default", "branches"):
-            use_engine(monkeypatch, engine)
-            for path in _cpu.available_cpu_paths():
-                _cpu.use_cpu_path(path)
-                result = search_conjunctions(pack_dense(X), coefficients, 9, **options)
-                found.append(result._replace(work=0))
-    finally:
-        _cpu.use_cpu_path(before)
+    found = []
+    for engine in ("default", "branches"):
+        use_engine(monkeypatch, engine)
+        for _ in cpu_paths():
+            result = search_conjunctions(pack_dense(X), coefficients, 9, **options)
+            found.append(result._replace(work=0))
     assert found == [found[0]] * len(found)
 
 

@@ -14,7 +14,6 @@ from oracles.density import (
 )
 from scipy.special import expit, logsumexp
 from scipy.stats import chi2
-from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
 from sklboolean.density._bit_sums import sum_bits
 
 from sklboolean import CombinationMachine
@@ -100,20 +99,16 @@ def test_sums_over_packed_bits_are_those_over_signs(seed, n, m, scale):
         np.testing.assert_allclose(products, means.T @ signs, rtol=1e-9, atol=1e-12)
 
 
-def test_sums_over_packed_bits_have_the_same_bits_on_all_paths_and_threads():
+def test_sums_over_packed_bits_have_the_same_bits_on_all_paths_and_threads(cpu_paths):
     rng = np.random.default_rng(0)
     samples = rng.integers(0, 256, (5000, 3), dtype=np.uint8)
     weights, shapes = rng.random(5000), ((20, 21), (20,), (21,))
     params = RBMParams(*(rng.normal(scale=3, size=shape) for shape in shapes))
-    found, before = [], cpu_path()
-    try:
-        for path in available_cpu_paths():
-            use_cpu_path(path)
-            for n_jobs in (1, 2):
-                sums = sum_posteriors(params, samples, weights, n_jobs)
-                found.append(sums)
-    finally:
-        use_cpu_path(before)
+    found = [
+        sum_posteriors(params, samples, weights, n_jobs)
+        for _ in cpu_paths()
+        for n_jobs in (1, 2)
+    ]
     for sums in found[1:]:
         for one, other in zip(found[0], sums, strict=True):
             np.testing.assert_array_equal(one, other)

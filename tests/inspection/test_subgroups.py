@@ -14,7 +14,6 @@ from oracles.inspection import (
 )
 from scipy import sparse
 from scipy.stats import ttest_ind
-from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
 from sklboolean._core._table import TARGETS
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
@@ -80,17 +79,11 @@ def test_the_best_score_of_each_target_is_that_of_all_conjunctions(search):
         assert len(literals) == min(map(len, ties)), "the shortest of the best"
 
 
-def test_every_processor_path_finds_the_same():
+def test_every_processor_path_finds_the_same(cpu_paths):
     rng = np.random.default_rng(9)
     X, target = rng.random((150, 9)) < 0.4, rng.normal(size=150)
-    before, texts = cpu_path(), set()
-    try:
-        for path in available_cpu_paths():
-            use_cpu_path(path)
-            texts.add(str(find_subgroups(X, target, **QUICK).to_frame().to_dict()))
-    finally:
-        use_cpu_path(before)
-    assert len(texts) == 1
+    found = [find_subgroups(X, target, **QUICK) for _ in cpu_paths()]
+    assert len({str(groups.to_frame().to_dict()) for groups in found}) == 1
 
 
 def test_four_conditions_are_searched_as_those_of_definition():

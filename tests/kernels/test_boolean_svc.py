@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from oracles.kernels import counting_kernel
 from scipy import sparse
-from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
 from sklboolean.kernels._smo import find_movable
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
@@ -291,23 +290,18 @@ def test_weights_are_repetitions_and_order_does_not_matter(n_classes, monkeypatc
     ("name", "multi_class"), [(name, "ovo") for name in KERNELS] + [("rbf", "ovr")]
 )
 def test_every_processor_path_and_number_of_threads_gives_the_same_bits(
-    name, multi_class, monkeypatch
+    name, multi_class, monkeypatch, cpu_paths
 ):
     small_blocks(monkeypatch)
     X, y = problem(200, 40, n_classes=3)
     model = BooleanSVC(KERNELS[name], multi_class=multi_class).fit(X, y)
     scores = model.decision_function(X)
-    before = cpu_path()
-    try:
-        for path in available_cpu_paths():
-            use_cpu_path(path)
-            other = BooleanSVC(KERNELS[name], n_jobs=2, multi_class=multi_class)
-            other.fit(X, y)
-            assert np.array_equal(other.dual_coef_, model.dual_coef_)
-            assert np.array_equal(other.intercept_, model.intercept_)
-            assert np.array_equal(other.decision_function(X), scores)
-    finally:
-        use_cpu_path(before)
+    for _ in cpu_paths():
+        other = BooleanSVC(KERNELS[name], n_jobs=2, multi_class=multi_class)
+        other.fit(X, y)
+        assert np.array_equal(other.dual_coef_, model.dual_coef_)
+        assert np.array_equal(other.intercept_, model.intercept_)
+        assert np.array_equal(other.decision_function(X), scores)
 
 
 @pytest.mark.parametrize("name", ["normalized", "rbf", "tanimoto"])
@@ -545,23 +539,18 @@ def test_rules_of_one_class_of_several(multi_class):
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
 @pytest.mark.parametrize("name", KERNELS)
-def test_few_samples_have_the_same_scores(name, multi_class, n_classes):
+def test_few_samples_have_the_same_scores(name, multi_class, n_classes, cpu_paths):
     X, y = problem(200, 70, n_classes=n_classes)
     model = BooleanSVC(KERNELS[name], multi_class=multi_class).fit(X, y)
     queries, _ = problem(20, 70, seed=3)
     scores = model.decision_function(queries)
-    before = cpu_path()
-    try:
-        for path in available_cpu_paths():
-            use_cpu_path(path)
-            for n in (1, 3):
-                found = model.decision_function(queries[:n])
-                if name in ("tanimoto", "dnf", "cnf"):  # matrix products
-                    assert found == pytest.approx(scores[:n], rel=1e-12, abs=1e-12)
-                else:
-                    assert np.array_equal(found, scores[:n])
-    finally:
-        use_cpu_path(before)
+    for _ in cpu_paths():
+        for n in (1, 3):
+            found = model.decision_function(queries[:n])
+            if name in ("tanimoto", "dnf", "cnf"):  # matrix products
+                assert found == pytest.approx(scores[:n], rel=1e-12, abs=1e-12)
+            else:
+                assert np.array_equal(found, scores[:n])
 
 
 @pytest.mark.parametrize("least", [1e-9, 1e-17, 1e-300, 5e-324])

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import expit, log_expit
 from scipy.stats import multivariate_normal
-from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
 from sklearn.base import clone
 from sklearn.svm import SVC
 
@@ -140,19 +139,14 @@ def test_kernel_without_columns_is_constant():
     np.testing.assert_allclose(full(K), weights.lengths[0] + weights.lengths[4])
 
 
-def test_every_processor_and_number_of_threads_gives_the_same_bits():
+def test_every_processor_and_number_of_threads_gives_the_same_bits(cpu_paths):
     rng = np.random.default_rng(0)
     samples, weights = draw_samples(rng, 400)[0][0], draw_weights(rng)
     factors = rng.normal(size=(len(samples), len(samples)))
-    pairs, before = LevelPairs(COLUMNS, samples.levels), cpu_path()
-    found = []
-    try:
-        for path in available_cpu_paths():
-            use_cpu_path(path)
-            parts = pairs.matrix(weights), pairs.gradient(weights, factors)
-            found.append(np.concatenate([part.ravel() for part in parts]))
-    finally:
-        use_cpu_path(before)
+    pairs, found = LevelPairs(COLUMNS, samples.levels), []
+    for _ in cpu_paths():
+        parts = pairs.matrix(weights), pairs.gradient(weights, factors)
+        found.append(np.concatenate([part.ravel() for part in parts]))
     assert all(np.array_equal(found[0], each) for each in found)
     assert np.array_equal(pairs.matrix(weights), pairs.matrix(weights, n_jobs=2))
 

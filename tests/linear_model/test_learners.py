@@ -10,7 +10,6 @@ from oracles import linear_model as oracles
 from scipy import sparse
 from sklearn.model_selection import train_test_split
 
-from sklboolean._core import _cpu
 from sklboolean._core.calibration import calibrated_loss
 from sklboolean.datasets import make_disjunction, make_threshold
 from sklboolean.linear_model import AveragedPerceptron, Winnow
@@ -220,18 +219,15 @@ def test_parts_equal_one_pass(learner, n_classes):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("multi_class", ["ovr", "joint"])
 @pytest.mark.parametrize("learner", [AveragedPerceptron(), Winnow()])
-def test_layouts_and_processor_paths_give_one_model(learner, multi_class, n_classes):
+def test_layouts_and_processor_paths_give_one_model(
+    learner, multi_class, n_classes, cpu_paths
+):
     rng = np.random.default_rng(1)
     X, y = rng.integers(0, 2, (150, 130)), rng.integers(0, n_classes, 150)
     learner = type(learner)(multi_class=multi_class, random_state=0)
     expected = learner.fit(X, y).coef_
-    before = _cpu.cpu_path()
-    try:
-        for path in _cpu.available_cpu_paths():
-            _cpu.use_cpu_path(path)
-            np.testing.assert_array_equal(learner.fit(X, y).coef_, expected)
-    finally:
-        _cpu.use_cpu_path(before)
+    for _ in cpu_paths():
+        np.testing.assert_array_equal(learner.fit(X, y).coef_, expected)
     for layout in (np.float64, np.bool_, sparse.csr_array):
         coefficients = learner.fit(layout(X), y).coef_
         np.testing.assert_allclose(coefficients, expected, rtol=1e-9, atol=1e-9)

@@ -15,7 +15,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from sklboolean import ConjunctionClassifier, ConjunctionFeatures, Winnow
-from sklboolean._core import _cpu
 from sklboolean.datasets import make_tic_tac_toe
 from sklboolean.preprocessing import _enumeration as enumeration
 
@@ -202,17 +201,12 @@ def test_slabs_chunks_and_blocks_change_nothing(monkeypatch, kind, grouped, mono
     assert (clone(frequent).fit_transform(X) != columns).nnz == 0
 
 
-def test_every_processor_path_counts_the_same():
+def test_every_processor_path_counts_the_same(cpu_paths):
     X = np.random.default_rng(2).random((1500, 40)) < 0.4
     expected = (X[:, :, None] & X[:, None, :]).sum(axis=0)[np.triu_indices(40, 1)]
     features = ConjunctionFeatures(min_literals=2, min_support=1)
-    before = _cpu.cpu_path()
-    try:
-        for path in _cpu.available_cpu_paths():
-            _cpu.use_cpu_path(path)
-            np.testing.assert_array_equal(features.fit(X).supports_, expected)
-    finally:
-        _cpu.use_cpu_path(before)
+    for _ in cpu_paths():
+        np.testing.assert_array_equal(features.fit(X).supports_, expected)
 
 
 # -- with other estimators ------------------------------------------------------------

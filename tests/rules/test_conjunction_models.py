@@ -34,7 +34,7 @@ from sklboolean import (
     ConjunctionLogisticRegression,
     ConjunctionRegressor,
 )
-from sklboolean._core import _cpu, conjunction_search, conjunction_table
+from sklboolean._core import conjunction_search, conjunction_table
 from sklboolean._core.bits import pack_dense
 from sklboolean._core.weights import relative_weights
 from sklboolean.datasets import make_monks, make_tic_tac_toe
@@ -448,19 +448,15 @@ def test_sparse_data_and_jobs_give_the_same_model():
 @pytest.mark.parametrize(
     ("n_samples", "n_classes"), [*product([5, 63, 64, 129, 600], [2, 3]), (129, 9)]
 )
-def test_every_processor_path_gives_the_same_bits(n_samples, n_classes):
+def test_every_processor_path_gives_the_same_bits(n_samples, n_classes, cpu_paths):
     X, y, weights = noisy(n_samples, 7, n_classes, seed=7)
     y[:n_classes] = np.arange(n_classes)
-    before, results = _cpu.cpu_path(), []
-    try:
-        for path in _cpu.available_cpu_paths():
-            _cpu.use_cpu_path(path)
-            model = ConjunctionLogisticRegression(C=1.0).fit(X, y, weights)
-            results.append(
-                (model.conjunctions_, model.conjunction_coef_, model.predict_proba(X))
-            )
-    finally:
-        _cpu.use_cpu_path(before)
+    results = []
+    for _ in cpu_paths():
+        model = ConjunctionLogisticRegression(C=1.0).fit(X, y, weights)
+        results.append(
+            (model.conjunctions_, model.conjunction_coef_, model.predict_proba(X))
+        )
     for conjunctions, coefficients, probabilities in results:
         assert conjunctions == results[0][0]
         np.testing.assert_array_equal(coefficients, results[0][1])
