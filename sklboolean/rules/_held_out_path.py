@@ -20,6 +20,9 @@ PATH_TOL = 0.03
 # Standard errors by which the held-out loss of a C is above the least, so that larger
 # values of C are not tried.
 CLEARLY = 3
+# A loss that is higher by less than this share of it is the same, up to rounding: that
+# of models without a conjunction at the first values of C.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -72,15 +75,21 @@ class HeldOutLosses:
         """The weighted mean."""
         return float(np.average(self.values, weights=self.weights))
 
+    @property
+    def most_equal(self):
+        """The largest mean of other losses that is the same up to rounding."""
+        return self.mean * (1 + ROUNDING)
+
     def is_clearly_above(self, others):
         """Test whether the mean is above that of other losses of the same samples.
 
-        By more than ``CLEARLY`` standard errors of the mean difference.
+        By more than ``CLEARLY`` standard errors of the mean difference, and more than
+        rounding.
         """
         difference = self.mean - others.mean
         scatter = self.weights * (self.values - others.values - difference)
         error = np.sqrt(scatter @ scatter) / self.weights.sum()
-        return bool(difference > CLEARLY * error)
+        return bool(self.mean > others.most_equal and difference > CLEARLY * error)
 
 
 class HeldOutWatch:
@@ -108,7 +117,7 @@ class HeldOutWatch:
 
     def __init__(self, held_out_losses, best, before):
         self.held_out_losses, self.best, self.before = held_out_losses, best, before
-        self.least = np.inf if best is None else best.mean
+        self.least = np.inf if best is None else best.most_equal
         self.of_steps, self.of_solutions = [], []
 
     def after_step(self):
@@ -210,9 +219,9 @@ def fit_path(train, held_out, space, Cs, loss, max_work, n_jobs=1):
         path.solutions.append(model.solution())
         path.scores.append(watch.last.scores)
         path.losses[k] = watch.last.mean
-        if best is None or watch.last.mean <= best.mean:
+        if best is None or watch.last.mean <= best.most_equal:
             best = watch.last
-        elif before > best.mean or watch.last.is_clearly_above(best):
+        elif before > best.most_equal or watch.last.is_clearly_above(best):
             break
         if is_over:
             break

@@ -45,6 +45,7 @@ from sklboolean.rules import (
     _l1_problem,
 )
 from sklboolean.rules._column_generation import ColumnGeneration, ConjunctionSpace
+from sklboolean.rules._held_out_path import HeldOutLosses
 from sklboolean.rules._l1_problem import L1Problem
 
 CS = (0.05, 0.3, 2.0)
@@ -698,6 +699,23 @@ def test_a_fit_depends_on_neither_the_clock_nor_the_jobs(
         for name, value in expected[0].items():
             np.testing.assert_array_equal(found[0][name], value, err_msg=name)
     assert next(clock) <= 2e6
+
+
+def test_rounding_does_not_end_a_path():
+    """Models without a conjunction have one loss at the first values of C."""
+    losses = [np.full(9, 0.5), np.nextafter(np.full(9, 0.5), 1)]
+    first, second = (HeldOutLosses(each, np.ones(9), each[None]) for each in losses)
+    assert second.mean > first.mean
+    assert not second.is_clearly_above(first)
+    # In one of the folds the second loss is above the first one by its last bit.
+    rng = np.random.default_rng(1068)
+    X = rng.random((40, 5)) < 0.5
+    y = (X[:, 0] & X[:, 1]) ^ (rng.random(40) < 0.1)
+    y[:4] = 0, 1, 0, 1
+    weights = 40 * rng.dirichlet(np.ones(40))
+    weights[4:] *= (rng.permutation(40) < 25)[4:]
+    model = ConjunctionRegressor(tol=1e-10, cv=2, random_state=0)
+    assert model.fit(X, y + 0.5 * X[:, 1], weights).rules_
 
 
 def test_the_path_ends_with_the_second_C_that_is_not_better():
