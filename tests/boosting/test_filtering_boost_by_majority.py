@@ -29,7 +29,7 @@ def cut(X, y, size):
 
 
 @pytest.fixture(scope="module")
-def make_booster():
+def booster():
     return FilteringBoostByMajority(
         schedule=FilteringSchedule(gamma=0.2, target_error=0.1), random_state=0
     )
