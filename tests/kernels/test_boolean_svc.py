@@ -156,7 +156,9 @@ def test_weights_of_conjunctions_solve_the_same_dual(name, weighted, monkeypatch
 
 
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
-def test_weights_of_conjunctions_do_not_depend_on_the_machine(multi_class, monkeypatch):
+def test_weights_of_conjunctions_do_not_depend_on_the_machine(
+    multi_class, monkeypatch, cpu_paths
+):
     solved = sum_conjunctions(monkeypatch)
     X, y = problem(400, 20, n_classes=3)
     weights = np.random.default_rng(4).integers(0, 4, len(y))
@@ -168,17 +170,12 @@ def test_weights_of_conjunctions_do_not_depend_on_the_machine(multi_class, monke
     again = BooleanSVC(multi_class=multi_class, C=1.0).fit(X[repeated], y[repeated])
     # The support samples are added in another order.
     assert again.decision_function(X) == pytest.approx(scores, abs=1e-12)
-    before = cpu_path()
-    try:
-        for path in available_cpu_paths():
-            use_cpu_path(path)
-            for samples in (X, sparse.csr_array(X)):
-                other = BooleanSVC(multi_class=multi_class, C=1.0, n_jobs=2)
-                other.fit(samples, y, sample_weight=weights)
-                assert np.array_equal(other.dual_coef_, model.dual_coef_)
-                assert np.array_equal(other.intercept_, model.intercept_)
-    finally:
-        use_cpu_path(before)
+    for _ in cpu_paths():
+        for samples in (X, sparse.csr_array(X)):
+            other = BooleanSVC(multi_class=multi_class, C=1.0, n_jobs=2)
+            other.fit(samples, y, sample_weight=weights)
+            assert np.array_equal(other.dual_coef_, model.dual_coef_)
+            assert np.array_equal(other.intercept_, model.intercept_)
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 30.0])

@@ -311,7 +311,7 @@ def test_ranks_in_a_sketch_are_wrong_by_the_stated_error_at_most(batches, limit,
         assert sketch.error <= n_levels * len(values) / limit
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     st.lists(
         st.lists(st.integers(-90, 90), min_size=1, max_size=80), min_size=2, max_size=4
