@@ -118,7 +118,8 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         classify more than half of the weight correctly; for strong weak learners.
         "auto": where a `CrossValidatedSchedule` holds out samples the one with the
         larger held-out accuracy; of more than five classes "ovo" is tried with the
-        schedule that is best for "ovr", to save time. Without such samples "ovo".
+        schedule and the estimator that are best for "ovr", to save time. Without such
+        samples "ovo".
         "ovr" also where the number of pairs of classes times that of features exceeds
         a million, as with 20 classes of texts, because "ovo" would be slow.
     class_weight : dict, "balanced" or None, default=None
@@ -478,7 +479,7 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
         # game.
         schedules = [replace(schedule, weak_failure="abort")]
         folds, seed = [(train, test[:N_CALIBRATION])], draw_seed(rng)
-        (margins,), _tested = held_out_margins(
+        (margins,) = held_out_margins(
             learner, self._games, schedules, folds, seed, self.n_jobs
         )
         return HeldOutVotes(data.train_index, margins, learner)

@@ -292,12 +292,19 @@ class BoostingState:
             return
         self.plan()
         played = learner.play(self.schedule, self.gamma, rng, counted=measured)
+        n_rounds, (edges, *_, gammas), known = len(played.hypotheses), played.record, []
+        # Without the coins of aborted rounds all rounds are measured together.
+        if measured and (edges > EDGE_TOLERANCE).all():
+            counts = played.counts[:n_rounds]
+            known = self.votes.weights_of_rounds(counts, self.k, gammas)
         # Up to the last state that occurs.
         n_states = (np.arange(1, self.k + 3) * (played.counts > 0)).max(axis=1)
         rounds = zip(played.hypotheses, *played.record.tolist(), strict=True)
         for i, (hypothesis, *edges, self.gamma) in enumerate(rounds):
             trial = Trial(hypothesis, None, *edges)
-            if measured:
+            if known:
+                self.record_round(known[i], trial)
+            elif measured:
                 counts = played.counts[i, : n_states[i]]
                 weights = self.votes.weights_of_states(counts, self.k, self.gamma)
                 self.record_round(weights, trial)

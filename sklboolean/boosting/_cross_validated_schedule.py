@@ -123,8 +123,9 @@ class CrossValidatedSchedule(BoostingSchedule):
             With a number of rounds. The candidates replace its gamma and holdout.
         games : list of (list of ClassGame or None)
             What may decide between the classes. One that follows is taken when its
-            held-out accuracy is larger. Many games are tried with the candidate that
-            is best for those before, and the first fold chooses what plays all folds.
+            held-out accuracy is larger. Many games are tried with the learner and the
+            candidate that are best for those before, and the first fold chooses what
+            plays all folds.
         rng : RandomState
         folds : int, splitter or iterable of splits of the samples
         n_jobs : int or None
@@ -149,8 +150,10 @@ class CrossValidatedSchedule(BoostingSchedule):
             if len(kind or ()) <= FEW_GAMES:
                 choice = choose_learner(learners, kind, schedules, test)
             else:
-                tried = {best.name: best.schedule} if best else schedules
-                choice = choose_by_one_fold(learners, kind, tried, test)
+                tried = learners, kind, schedules
+                if best is not None:
+                    tried = [best.learner], kind, {best.name: best.schedule}
+                choice = choose_by_one_fold(*tried, test)
             if best is None or choice.score > best.score:
                 best = choice
         return best
@@ -249,10 +252,14 @@ def choose_learner(learners, games, schedules, test):
 
 def choose_by_one_fold(learners, games, schedules, test):
     """Choose as `choose_learner` by the first fold; the choice plays all folds."""
-    test_once = partial(test, splits=test.keywords["splits"][:1])
-    chosen = choose_learner(learners, games, schedules, test_once)
-    (tested,) = test(chosen.learner, games, {chosen.name: chosen.schedule})
-    return tested._replace(scores=chosen.scores)
+    first, others = test.keywords["splits"][:1], test.keywords["splits"][1:]
+    chosen = choose_learner(learners, games, schedules, partial(test, splits=first))
+    if not others:
+        return chosen
+    playing = {chosen.name: chosen.schedule}
+    (tested,) = test(chosen.learner, games, playing, splits=others)
+    margins = np.where(np.isnan(tested.margins), chosen.margins, tested.margins)
+    return choice_of(*tested[:4], margins)._replace(scores=chosen.scores)
 
 
 def held_out_choices(weak_learner, games, schedules, splits, seed, n_jobs):
@@ -268,19 +275,25 @@ def held_out_choices(weak_learner, games, schedules, splits, seed, n_jobs):
     -------
     choices : list of Choice
     """
-    margins, tested = held_out_margins(
+    margins = held_out_margins(
         weak_learner, games, list(schedules.values()), splits, seed, n_jobs
     )
-    codes, weights = weak_learner.codes[tested], weak_learner.sample_weight
-    weights = None if weights is None else weights[tested]
-    choices = []
-    for (name, schedule), scores in zip(schedules.items(), margins, strict=True):
-        hits = predicted_codes(scores[tested]) == codes
-        score = float(np.average(hits, weights=weights))
-        choices.append(
-            Choice(weak_learner, games, name, schedule, hits, weights, scores, score)
+    return [
+        choice_of(weak_learner, games, name, schedule, of_schedule)
+        for (name, schedule), of_schedule in zip(
+            schedules.items(), margins, strict=True
         )
-    return choices
+    ]
+
+
+def choice_of(weak_learner, games, name, schedule, margins):
+    """Judge held-out margins, which are NaN for samples that no fold tests."""
+    codes, weights = weak_learner.codes, weak_learner.sample_weight
+    tested = ~np.isnan(margins.reshape(len(codes), -1)[:, 0])
+    hits = predicted_codes(margins[tested]) == codes[tested]
+    weights = None if weights is None else weights[tested]
+    score = float(np.average(hits, weights=weights))
+    return Choice(weak_learner, games, name, schedule, hits, weights, margins, score)
 
 
 def folds_of_training(cv, train_index, n_samples):

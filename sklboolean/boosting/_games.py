@@ -173,8 +173,6 @@ def held_out_margins(weak_learner, games, schedules, splits, seed, n_jobs=None):
     -------
     margins : ndarray of shape (n_schedules, n_samples[, n_classes])
         NaN for samples that no fold tests.
-    tested : ndarray of shape (n_samples,), bool
-        The others.
     """
     codes, n_classes = weak_learner.codes, weak_learner.n_classes
     n_jobs = n_jobs if weak_learner.fills_threads else 1
@@ -188,11 +186,10 @@ def held_out_margins(weak_learner, games, schedules, splits, seed, n_jobs=None):
     )
     shape = (len(codes),) if n_classes == 2 else (len(codes), n_classes)
     margins = np.full((len(schedules), *shape), np.nan)
-    tested = np.zeros(len(codes), dtype=bool)
     for i, margins_of_test in enumerate(margins_by_fold):
         test = splits[i % len(splits)][1]
-        margins[i // len(splits), test], tested[test] = margins_of_test, True
-    return margins, tested
+        margins[i // len(splits), test] = margins_of_test
+    return margins
 
 
 def margins_of_fold(weak_learner, games, schedule, train, test, seed):

@@ -34,13 +34,21 @@ MAX_ROUNDS = 10**9
 
 
 def binomial_cdf(counts, n_votes, gamma):
-    """Compute the probability of at most so many correct votes, for each count."""
+    """Compute the probability of at most so many correct votes, for each count.
+
+    ``n_votes`` and ``gamma`` are those of all counts, or of each.
+    """
     inside = (counts >= 0) & (counts < n_votes)
     probabilities = (counts >= n_votes).astype(np.float64)
-    correct = counts[inside]
+    correct, n_votes, gamma = _where(inside, counts, n_votes, gamma)
     # The same as betainc of 1/2 - gamma, but that one loses all digits below 1e-250.
     probabilities[inside] = betaincc(correct + 1, n_votes - correct, 0.5 + gamma)
     return probabilities
+
+
+def _where(chosen, *numbers):
+    """Choose entries of arrays; numbers stand for arrays of equal entries."""
+    return [np.broadcast_to(given, chosen.shape)[chosen] for given in numbers]
 
 
 def log_binomial_cdf(counts, n_votes, gamma, n_coins=0):
@@ -54,11 +62,15 @@ def log_binomial_cdf(counts, n_votes, gamma, n_coins=0):
 
 
 def log_binomial_pmf(counts, n_votes, gamma, n_coins=0):
-    """Compute the log-probability of exactly so many correct votes and heads."""
+    """Compute the log-probability of exactly so many correct votes and heads.
+
+    Without coins ``n_votes`` and ``gamma`` may be those of each count.
+    """
     possible = (counts >= 0) & (counts <= n_votes + n_coins)
     if n_coins == 0:
         logs = np.full(counts.shape, -np.inf)
-        right = counts[possible].astype(np.float64)
+        right, n_votes, gamma = _where(possible, counts, n_votes, gamma)
+        right = right.astype(np.float64)
         wrong = n_votes - right
         logs[possible] = (
             gammaln(n_votes + 1)
@@ -251,7 +263,13 @@ def relative_weights(k, i, gamma, levels, n_aborted=0):
     log_largest : float
         Logarithm of the weight of the heaviest state; ``-inf`` if all are decided.
     """
-    logs = log_binomial_pmf((k - levels) // 2, k - i - 1, gamma, n_aborted)
+    return relative_to_largest(
+        log_binomial_pmf((k - levels) // 2, k - i - 1, gamma, n_aborted)
+    )
+
+
+def relative_to_largest(logs):
+    """Compute weights from their logarithms, as `relative_weights` returns them."""
     log_largest = float(logs.max(initial=-np.inf))
     if log_largest == -np.inf:
         return np.zeros(len(logs)), log_largest

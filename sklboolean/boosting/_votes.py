@@ -19,6 +19,7 @@ import numpy as np
 from sklboolean.boosting._majority_game import (
     binomial_cdf,
     log_binomial_pmf,
+    relative_to_largest,
     relative_weights,
     rounds_for_error,
 )
@@ -236,16 +237,56 @@ class MajorityVotes:
         )
         if not measured:
             return weights
-        has_weight = relative > 0
-        # The distribution of the round over states, and its divergence from the
-        # samples.
-        drawn = shares[has_weight] * relative[has_weight] / acceptance
-        divergence = float(drawn @ np.log(relative[has_weight] / acceptance))
         if self.n_aborted:
-            levels, shares = self.level_shares(counts)
-        missing = (k - levels) // 2
-        potential = float(shares @ binomial_cdf(missing, k - self.n_rounds, gamma))
-        return replace(weights, divergence=max(0.0, divergence), potential=potential)
+            lost_levels, lost_shares = self.level_shares(counts)
+        else:
+            lost_levels, lost_shares = levels, shares
+        missing = (k - lost_levels) // 2
+        lost = binomial_cdf(missing, k - self.n_rounds, gamma)
+        return replace(
+            weights,
+            divergence=divergence_of(shares, relative, acceptance),
+            potential=float(lost_shares @ lost),
+        )
+
+    def weights_of_rounds(self, counts, k, gammas):
+        """Compute the same, without ``table``, of many rounds of two classes at once.
+
+        Parameters
+        ----------
+        counts : ndarray of shape (n_rounds, n_states)
+            Samples in each state before each round. None was without a hypothesis.
+        k : int
+        gammas : ndarray of shape (n_rounds,)
+
+        Returns
+        -------
+        weights : list of RoundWeights
+        """
+        rounds, states = np.nonzero(counts)
+        missing, n_left, gammas = (k - 2 * states) // 2, k - rounds, gammas[rounds]
+        logs = log_binomial_pmf(missing, n_left - 1, gammas)
+        lost = binomial_cdf(missing, n_left, gammas)
+        numbers = counts[rounds, states]
+        ends, weights = np.searchsorted(rounds, np.arange(len(counts) + 1)), []
+        for of_round in map(slice, ends[:-1], ends[1:]):
+            shares = numbers[of_round] / numbers[of_round].sum()
+            relative, log_largest = relative_to_largest(logs[of_round])
+            acceptance = float(shares @ relative)
+            mean = float(np.exp(log_largest)) * acceptance
+            divergence = divergence_of(shares, relative, acceptance)
+            potential = float(shares @ lost[of_round])
+            facts = mean, divergence, acceptance, potential
+            weights.append(RoundWeights(None, None, self.sample_weight, *facts))
+        return weights
+
+
+def divergence_of(shares, relative, acceptance):
+    """Compute the Kullback-Leibler divergence of weighted states from their shares."""
+    has_weight = relative > 0
+    drawn = shares[has_weight] * relative[has_weight] / acceptance
+    divergence = float(drawn @ np.log(relative[has_weight] / acceptance))
+    return max(0.0, divergence)
 
 
 def vote_margins(votes):

@@ -32,7 +32,12 @@ from sklearn.tree import DecisionTreeClassifier
 from sklboolean import BooleanStump, BoostByMajority
 from sklboolean._core.calibration import fit_slope
 from sklboolean._core.held_out import stratified_split
-from sklboolean.boosting import BoostingSchedule, CrossValidatedSchedule
+from sklboolean.boosting import (
+    BoostingSchedule,
+    CrossValidatedSchedule,
+    _cross_validated_schedule,
+    _games,
+)
 from sklboolean.boosting._votes import MajorityVotes
 from sklboolean.datasets import flip_labels, make_long_servedio
 from sklboolean.theory import max_gamma, min_rounds
@@ -859,6 +864,26 @@ def test_pairs_play_when_they_are_better_on_held_out_samples(n_class, noise):
     scored = np.concatenate([test for _, test in folds[: 1 if n_class == 6 else 3]])
     score = np.mean(hits[model.multi_class_][scored])
     assert_allclose(model.schedule_scores_["measured"], score)
+
+
+def test_pairs_are_tried_with_what_is_best_against_the_rest(monkeypatch):
+    """On the first fold, which the choice does not play again."""
+    calls = []
+
+    def held_out_margins(learner, games, schedules, splits, seed, n_jobs):
+        calls.append((learner, games, schedules, splits, seed))
+        return _games.held_out_margins(*calls[-1])
+
+    monkeypatch.setattr(_cross_validated_schedule, "held_out_margins", held_out_margins)
+    X, y = load_digits(n_class=6, return_X_y=True)
+    BoostByMajority(n_estimators=11, random_state=0).fit((X > 7)[:300], y[:300])
+    pairs = [call for call in calls if len(call[1]) == 15]
+    assert len(calls) > len(pairs) == 2
+    assert [len(splits) for _, _, _, splits, _ in pairs] == [1, 2]
+    assert all(len(schedules) == 1 for _, _, schedules, _, _ in pairs)
+    assert pairs[0][0] is pairs[1][0]
+    tests = [test for _, _, _, splits, _ in pairs for _, test in splits]
+    assert_array_equal(np.sort(np.concatenate(tests)), np.arange(300))
 
 
 @pytest.mark.slow
