@@ -21,7 +21,6 @@ from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import (
-    check_dataframe_column_names_consistency,
     estimator_checks_generator,
 )
 
@@ -329,15 +328,6 @@ def test_skipped_checks_are_those_of_scikit_learn():
         for _, check in estimator_checks_generator(estimator, mark=None)
     }
     assert SKIPPED <= generated
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [*READ, *(pytest.param(each, marks=pytest.mark.slow) for each in READ_ALIKE)],
-    ids=repr,
-)
-def test_column_names_are_checked(estimator):
-    check_dataframe_column_names_consistency(type(estimator).__name__, estimator)
 
 
 @pytest.mark.parametrize("estimators", [ESTIMATORS, MODELS.values()], ids=len)
