@@ -47,10 +47,10 @@ def column_of(given, number):
     return f"column {label!r}"
 
 
-def check_n_features(n_features, expected, owner, name="X"):
+def check_n_features(n_features, expected, owner, subject="X has"):
     """Raise a ValueError unless samples have as many features as their reader."""
     if n_features != expected:
-        raise ValueError(f"{name} has {n_features} features, but {owner} {expected}.")
+        raise ValueError(f"{subject} {n_features} features, but {owner} {expected}.")
 
 
 @contextmanager

@@ -118,7 +118,8 @@ class UserColumns:
         """Check features of the last step; return them as a dense Boolean array."""
         binarize = self.formula.columns.binarize
         bits = as_bits(samples, binarize, name, only_bits=binarize is None)
-        check_n_features(bits.shape[1], len(self.owners), "the model has", name)
+        n_known, subject = len(self.owners), f"{name} gives"
+        check_n_features(bits.shape[1], n_known, "the model has", subject)
         return bits
 
     def checked_bits(self, X):
