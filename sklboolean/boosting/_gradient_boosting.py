@@ -162,8 +162,16 @@ class BoostingRounds:
         """Note the mean held-out loss after a round."""
         if len(self.test_words):
             trees = Trees.joined(self.trees[-self.loss.n_outputs :])
-            trees.add_scores(self.test_words, self.test_scores, self.n_jobs)
-            losses = self.loss.values(self.test_targets, self.test_scores)
+            losses = np.empty(len(self.test_words))
+
+            def measure(first, last):
+                piece = slice(first, last)
+                scores = self.test_scores[piece]
+                trees.add_scores(self.test_words[piece], scores, 1)
+                losses[piece] = self.loss.values(self.test_targets[piece], scores)
+
+            is_small = len(losses) < MANY // 4
+            each_slice(measure, len(losses), self.n_jobs, small=is_small, step=PIECE)
             self.losses.append(float(np.average(losses, weights=self.test_weights)))
 
     def last(self):

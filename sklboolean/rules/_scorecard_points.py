@@ -46,9 +46,12 @@ class PatternCounts:
     @classmethod
     def of(cls, covers, targets, sample_weight):
         """Count samples of at most 62 conditions that each satisfies."""
-        numbers = covers @ 2 ** np.arange(covers.shape[1], dtype=np.int64)
         # Numbers of 16 bits and less are sorted in the time of reading them.
-        numbers = numbers.astype(np.min_scalar_type(2 ** covers.shape[1] - 1))
+        kind = np.min_scalar_type(2 ** covers.shape[1] - 1)
+        numbers = np.zeros(len(covers), dtype=kind)
+        for cover in covers.T[::-1]:
+            numbers <<= 1
+            numbers |= cover
         _, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
         return cls(
             covers[first].astype(np.float64),
