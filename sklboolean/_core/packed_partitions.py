@@ -154,19 +154,17 @@ def run_on_workers(function, estimator, sources):
         In the order of the sources.
     """
     estimator = clone(estimator)  # without what it learned
-    is_frame = hasattr(sources, "map_partitions")
-    sources = sources if is_frame else split_table(sources)
-    if is_frame or (isinstance(sources, list) and any(map(_is_of_dask, sources))):
+    # What tasks need is within them: as data of its own it would be on some worker, and
+    # Dask would take partitions to it.
+    if hasattr(sources, "map_partitions"):
+        sources = map_frame(sources, _numbered, function, estimator)
+        return compute(*split_table(sources))
+    sources = split_table(sources)
+    if isinstance(sources, list) and any(map(_is_of_dask, sources)):
         import dask
 
-        # As a task of its own it is sent to a worker once, not with each partition.
-        sent = dask.delayed(partial(function))
-        if is_frame:
-            sources = map_frame(sources, _numbered, sent, estimator)
-            return compute(*split_table(sources))
-        task = dask.delayed(_call)
-        tasks = (task(sent, estimator, *each) for each in enumerate(sources))
-        return compute(*tasks)
+        task = dask.delayed(partial(_call, function, estimator))
+        return compute(*(task(*each) for each in enumerate(sources)))
     n_jobs = getattr(estimator, "n_jobs", None)
     return in_jobs(partial(_call, function, estimator), enumerate(sources), n_jobs)
 

@@ -21,7 +21,7 @@ from sklboolean import (
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("dask.dataframe")
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.slow
 
 rng = np.random.RandomState(0)
@@ -165,8 +165,13 @@ PIPELINE = make_pipeline(
 )
 
 
-def test_frame_sends_little_more_than_its_bits(client, bytes_moved):
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_frame_sends_little_more_than_its_bits(is_kept, client, bytes_moved):
     frame = dask.dataframe.from_map(mixed, range(4))
+    if is_kept:  # workers keep the samples, which must not go to others
+        frame = frame.persist()
+        distributed.wait(frame)
+        bytes_moved()
     columns = list(frame.columns[:-1])
     model = clone(PIPELINE).fit(frame[columns], frame["y"])
     moved, whole = bytes_moved(), pd.concat(map(mixed, range(4)))
