@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from cpu_budget import CpuBudget
 
-# Times are no tests. In CI every run draws the same examples. Mutants of the package
-# that 100 examples find are found by 40, too.
+# Times are no tests. In CI every run draws the same examples. A test that needs more
+# than 40 of them says so.
 hypothesis.settings.register_profile(
     "tests", deadline=None, max_examples=40, derandomize="CI" in os.environ
 )
