@@ -22,7 +22,7 @@ from itertools import zip_longest
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import assert_all_finite, validation
+from sklearn.utils import assert_all_finite, get_tags, validation
 from sklearn.utils.validation import check_array, validate_data
 
 from sklboolean._core.bits import (
@@ -71,9 +71,7 @@ def validate_data_strict(
     of a column into a buffer of one entry for each sample.
     """
     check_n_jobs(getattr(estimator, "n_jobs", None))
-    y = plain_labels(y)
-    if options.get("y_numeric"):
-        refuse_text(y)
+    y = _plain_target(estimator, y, options.get("y_numeric"))
     plain = _plain_data(estimator, X, y, **options)
     if plain is not None:
         return plain if isinstance(y, str) else (plain, y)
@@ -102,6 +100,19 @@ def validate_data_strict(
     if labels[0].dtype.kind not in "biu":
         check_labelled(y)
     return data, labels[0]
+
+
+def _plain_target(estimator, y, is_numeric):
+    """Refuse a missing y, and text for numbers, before the columns of X are read."""
+    y = plain_labels(y)
+    if is_numeric:
+        refuse_text(y)
+    if y is None and get_tags(estimator).target_tags.required:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            "None. Give a label or a number for each sample."
+        )
+    return y
 
 
 def validate_data_or_bits(estimator, X, y="no_validation", **options):

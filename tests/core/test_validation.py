@@ -309,8 +309,10 @@ def test_an_estimator_checks_labels_when_given_them():
     assert y.tolist() == ["a", "b"]
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         validate_boolean(Learner(), X, [1, 2, 3])
-    with pytest.raises(ValueError, match="requires y to be passed"):
-        validate_boolean(Learner(), X, None)
+    # Also where a column of X is text: the labels are what is missing.
+    for samples in (X, pd.DataFrame({"kind": ["a", "b"]})):
+        with pytest.raises(ValueError, match=r"^Learner requires y to be passed"):
+            validate_boolean(Learner(), samples, None)
 
 
 def test_an_estimator_checks_its_threshold_first():
