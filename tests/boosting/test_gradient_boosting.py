@@ -272,6 +272,19 @@ def test_weights_are_copies():
         np.testing.assert_allclose(model.fit(X[copies], y[copies]).predict(X), scores)
 
 
+def test_only_poisson_refuses_targets_below_zero():
+    X, below = np.eye(4), np.array([-1.0, 0.0, 2.0, 3.0])
+    for refused in (below, np.zeros(4)):
+        with pytest.raises(ValueError, match="loss='poisson' needs y of at least 0"):
+            BooleanGradientBoostingRegressor("poisson", **PLAIN).fit(X, refused)
+    weights = [1, 0, 0, 0]  # the only target with weight is 0
+    with pytest.raises(ValueError, match="a target above 0 with weight"):
+        BooleanGradientBoostingRegressor("poisson", **PLAIN).fit(X, below + 1, weights)
+    for loss in ("squared_error", "absolute_error"):
+        model = BooleanGradientBoostingRegressor(loss, **PLAIN).fit(X, below)
+        assert np.isfinite(model.predict(X)).all()
+
+
 def test_losses_of_numbers_have_their_meaning():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (4000, 4), dtype=np.uint8)
