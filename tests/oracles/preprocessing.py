@@ -113,37 +113,46 @@ def auto_cuts(values, y):
     """The numbers of values below each threshold of ``n_bins="auto"`` with labels.
 
     Eight quantiles, both sides of values that a sixteenth of the samples have, and
-    strict cuts; quantiles within half a bin of a strict cut are left out.
+    strict cuts; quantiles within half a bin of a strict cut are left out. A list for
+    each choice among strict cuts that save the same.
     """
     order = np.argsort(values, kind="stable")
     values, y = np.asarray(values)[order], np.asarray(y)[order]
-    n_samples, strict = len(values), strict_cuts(values, y)
-    near = n_samples / 16
-    cuts = {c for c in best_cuts(values, 8) if all(abs(c - s) > near for s in strict)}
+    n_samples, spikes, near = len(values), set(), len(values) / 16
     for value in set(values.tolist()):
         if 16 * np.sum(values == value) >= n_samples:
-            cuts |= {int(np.sum(values < value)), int(np.sum(values <= value))}
-    return sorted((cuts | strict) - {0, n_samples})
+            spikes |= {int(np.sum(values < value)), int(np.sum(values <= value))}
+    quantiles, choices = best_cuts(values, 8), []
+    for strict in strict_cuts(values, y):
+        cuts = {c for c in quantiles if all(abs(c - s) > near for s in strict)}
+        choices.append(sorted((cuts | spikes | strict) - {0, n_samples}))
+    return choices
 
 
 def strict_cuts(values, y, n_leaves=6, least=5):
-    """Split the leaf whose best cut saves most bits, while each saves its price."""
+    """Split the leaf whose best cut saves most bits, while each saves its price.
+
+    Of cuts that save the same bits any may be taken, so this is a list of sets.
+    """
     price = 6 + len(set(y.tolist()))
-    leaves, cuts = [(0, len(y))], set()
-    while len(leaves) < n_leaves:
+    choices, started = [], [[(0, len(y))]]
+    while started:
+        leaves = started.pop()
         options = [
-            (entropy(y[a:b]) - entropy(y[a:c]) - entropy(y[c:b]), -c, (a, b))
+            (entropy(y[a:b]) - entropy(y[a:c]) - entropy(y[c:b]), c, (a, b))
             for a, b in leaves
             for c in range(a + least, b - least + 1)
             if values[c - 1] < values[c]
         ]
-        saved, c, leaf = max(options, default=(0, 0, None))
-        if saved < price:
-            break
-        leaves.remove(leaf)
-        leaves += [(leaf[0], -c), (-c, leaf[1])]
-        cuts.add(-c)
-    return cuts
+        most = max((saved for saved, _, _ in options), default=0)
+        if len(leaves) == n_leaves or most < price:
+            choices.append({start for start, _ in leaves if start})
+            continue
+        for saved, c, (a, b) in options:
+            if saved > most - 1e-9:
+                others = [leaf for leaf in leaves if leaf != (a, b)]
+                started.append([*others, (a, c), (c, b)])
+    return choices
 
 
 def entropy(labels):

@@ -205,10 +205,9 @@ def test_strict_cuts_shorten_the_description_of_the_labels(column):
     )
     x, labels = values[copies], y[copies]
     encoder = BooleanEncoder(kinds={0: "number"}).fit(values[:, None], y, weights)
-    expected = oracle.auto_cuts(x, labels)
     [thresholds] = encoder.thresholds_
     found = np.searchsorted(np.sort(x), thresholds, side="right").tolist()
-    assert found == expected
+    assert found in oracle.auto_cuts(x, labels)
 
 
 def test_a_tree_finds_the_threshold_that_matters():
