@@ -276,8 +276,8 @@ class BooleanSVC(
 
     Many samples that satisfy few conjunctions, of up to three features, are solved by
     dual coordinate descent on the weights of these conjunctions. Then the time grows
-    with the samples and not with pairs of them. So it does from about 1000 samples of
-    30 features on, and 11,000 of 100, if a fifth of them is true.
+    with the samples and not with pairs of them. So it does from about 5000 samples of
+    30 features on, and 90,000 of 100, if a fifth of them is true.
 
     Scores are sums in float64. They are the same for any processor and ``n_jobs``; a
     score that lies within rounding, about 1e-13 of the sum of absolute terms, of 0 may

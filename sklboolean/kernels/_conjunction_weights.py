@@ -47,11 +47,12 @@ class ConjunctionWeights:
         self.weights = np.zeros((n_scores, n_weights))
 
     @staticmethod
-    def suits(evaluator, rows, *, of_integers=True):
+    def suits(evaluator, rows, *, of_integers=True, pairs=1.0):
         """Whether weights of conjunctions are few, and quicker than pairs of samples.
 
         Kernels of single features always are. ``of_integers`` is False where the
-        kernel may have a decay.
+        kernel may have a decay; ``pairs`` is the share of all pairs of samples that are
+        added up without weights.
         """
         table = evaluator.table
         if getattr(table, "newton", None) is None or rows.rest is not None:
@@ -65,7 +66,8 @@ class ConjunctionWeights:
             return False
         values, repeats = np.unique(rows.ones, return_counts=True)
         additions = [n_conjunctions(table, int(ones)) for ones in values]
-        return np.dot(additions, repeats) <= ADDITIONS * len(rows) * rows.words.size
+        most = pairs * ADDITIONS * len(rows) * rows.words.size
+        return np.dot(additions, repeats) <= most
 
     def of(self, rows):
         """Join samples with the weights, which compiled loops read and change."""

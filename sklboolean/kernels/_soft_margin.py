@@ -57,6 +57,8 @@ SHRINK_EVERY = 8
 SHRINK_SHARE = 0.2
 # Up to so many samples are one block.
 SINGLE_BLOCK = 1024
+# Blocks add up this share of all pairs, where labels are not very noisy.
+PAIRS_OF_BLOCKS = 1 / 8
 # So few features are packed, also if samples are sparse.
 MOST_PACKED = 256
 # Samples that one thread looks at before another has started.
@@ -156,7 +158,7 @@ class BitKernel:
         """Whether sums over conjunctions are quicker than pairs of samples."""
         is_large = len(self.rows) > SINGLE_BLOCK
         return is_large and ConjunctionWeights.suits(
-            self.evaluator, self.rows, of_integers=False
+            self.evaluator, self.rows, of_integers=False, pairs=PAIRS_OF_BLOCKS
         )
 
     def part(self, samples):
