@@ -66,6 +66,9 @@ SAMPLES_FOR_THREADS = 2**13
 # Passes over single samples: visits of each sample between two looks at all, samples
 # between two looks for an interrupt, and neighbours that are visited together.
 VISITS, SAMPLES_AT_A_TIME, NEIGHBOURS = 4, 2**16, 32
+# Passes over samples that are not kept at a bound, between two over all, at most; they
+# end where the largest derivative falls to this part.
+PASSES_OF_FREE, SETTLED = 20, 0.3
 # A sample of many copies has so many visits in a pass at most: its dual has a long way.
 MOST_VISITS = 64
 # The penalty on the sum of a_i y_i, as a part of the mean of K(x, x).
@@ -547,38 +550,60 @@ class WeightDescent(BlockDescent):
         before, slope = self.alpha.copy(), self.y * (self.v + self.multiplier)
         stuck = (self.alpha <= 0) & (slope > self.limit)
         stuck |= (self.alpha >= self.box) & (slope < -self.limit)
-        moving, n_left = self.active[~stuck], VISITS * len(stuck)
-        while n_left > 0 and len(moving):
-            n_left -= len(moving)
-            moving = self._pass(moving)
-            if self.limit < 0.4 * self.tol:
-                break
+        if not stuck.all():
+            self._visit(self.active[~stuck], VISITS * len(stuck))
         self._balance()
         self.v = self.weights.scores(self.rows, self.bits.n_jobs)[0] * self.scale
         self.v -= self.y
         return (self.alpha != before).any()
 
-    def _pass(self, samples):
-        """Visit samples in a new order; return those to be visited again."""
-        more = np.repeat(samples, self.visits[samples] - 1)
+    def _visit(self, samples, n_left):
+        """Pass over samples until they hardly move, with about so many visits."""
+        # Copies side by side: the samples are visited in a random order.
+        rows, visits = self.weights.of(self.rows.take(samples)), self.visits[samples]
+        arrays = self.y, self.box, self.scale, self.curve, self.alpha
+        arrays = [values[samples] for values in arrays]
+        moving = np.arange(len(samples))
+        while n_left > 0 and len(moving):
+            n_left -= len(moving)
+            moving, self.limit = self._pass(moving, visits, rows, arrays, self.limit)
+            if self.limit < 0.4 * self.tol:
+                break
+            # Those that move settle among themselves before the others are looked at.
+            freed, largest = moving, self.limit
+            for _ in range(PASSES_OF_FREE):
+                if not len(freed) or largest < SETTLED * self.limit:
+                    break
+                n_left -= len(freed)
+                freed, largest = self._pass(freed, visits, rows, arrays, -1.0)
+        self.alpha[samples] = arrays[-1]
+
+    def _pass(self, samples, visits, rows, arrays, limit):
+        """Visit samples in a new order.
+
+        Returns
+        -------
+        moving : ndarray of int
+            Without samples at a bound that a derivative above ``limit`` keeps there.
+        largest : float
+            Largest derivative of a sample that could move.
+        """
+        more = np.repeat(samples, visits[samples] - 1)
         order = np.append(samples, self.rng.permutation(more))
         cut = len(order) - len(order) % NEIGHBOURS
         blocks = self.rng.permutation(order[:cut].reshape(-1, NEIGHBOURS))
         order = np.append(blocks.ravel(), order[cut:])
-        rows, limit, kept = self.weights.of(self.rows), self.limit, []
-        self.limit, intercept = 0.0, self.multiplier + self.penalty
+        largest, intercept = 0.0, self.multiplier + self.penalty
+        is_moving = np.zeros(len(visits), dtype=bool)
         for first in range(0, len(order), SAMPLES_AT_A_TIME):
             part = order[first : first + SAMPLES_AT_A_TIME]
             n_kept, most, intercept = rows.descend(
-                part, self.y, self.box, self.scale, self.curve, self.alpha, intercept,
-                self.rate, limit,
-            )  # fmt: skip
-            kept.append(part[:n_kept])
-            self.limit = max(self.limit, most)
+                part, *arrays, intercept, self.rate, limit
+            )
+            is_moving[part[:n_kept]] = True
+            largest = max(largest, most)
         self.penalty, self.multiplier = intercept - self.multiplier, intercept
-        again = np.zeros(len(self.y), dtype=bool)
-        again[np.concatenate(kept)] = True
-        return np.flatnonzero(again)
+        return np.flatnonzero(is_moving), largest
 
     def _balance(self):
         """Make the sum of a_i y_i 0 by samples between the bounds, if there are any."""

@@ -574,3 +574,23 @@ def test_samples_may_move_as_their_bounds_allow(seed):
         assert own_up == (v[i] if rises else np.inf)
         assert own_down == (v[i] if falls else -np.inf)
     assert (least, most) == (up.min(), down.max())
+
+
+@pytest.mark.slow
+def test_samples_that_move_settle_first_with_fewer_visits(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.random((100_000, 30)) < 0.2
+    y = (X @ rng.standard_normal(30) > 0) ^ (rng.random(len(X)) < 0.1)
+    visit, n_visits = _soft_margin.WeightDescent._pass, []
+
+    def counted(descent, samples, *others):
+        n_visits[-1] += len(samples)
+        return visit(descent, samples, *others)
+
+    monkeypatch.setattr(_soft_margin.WeightDescent, "_pass", counted)
+    for n_passes in (0, _soft_margin.PASSES_OF_FREE):
+        monkeypatch.setattr(_soft_margin, "PASSES_OF_FREE", n_passes)
+        n_visits.append(0)
+        model = BooleanSVC().fit(X, y)
+        assert model.dual_gap_ < 1e-4 * abs(model.dual_coef_).sum()
+    assert n_visits[1] < 0.9 * n_visits[0]
