@@ -313,7 +313,7 @@ def time_of_queries(n_labels, n_samples):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="seconds, two seeds")
-    parser.add_argument("--seeds", type=int, default=10, help="number of seeds")
+    parser.add_argument("--seeds", type=int, default=5, help="number of seeds")
     options = parser.parse_args(arguments)
     print_header("Version spaces")
     seeds = range(2 if options.quick else options.seeds)

@@ -5,7 +5,7 @@
 sets: a line for each sample, bits with commas. Columns of which exactly one is true, or
 at most one, become groups; for the latter a column is added that the others determine,
 which changes no likelihood. Of the models the one with the best validation likelihood
-counts. --jobs fits run at the same time, by default one for each core.
+counts. --jobs fits run at the same time, by default one.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from _timing import print_header, print_table, timed
 from _workloads import load_density_sets
-from joblib import Parallel, cpu_count, delayed
+from joblib import Parallel, delayed
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, clone
 
@@ -113,9 +113,7 @@ def main(arguments=None):
     parser.add_argument("--quick", action="store_true", help="small and meaningless")
     parser.add_argument("--only", help="one set")
     parser.add_argument("--data", default=os.environ.get("SKLBOOLEAN_DATA"))
-    parser.add_argument(
-        "--jobs", type=int, default=cpu_count(), help="fits at the same time"
-    )
+    parser.add_argument("--jobs", type=int, default=1, help="fits at the same time")
     options = parser.parse_args(arguments)
     print_header("Densities of binary sets")
     if not options.data:

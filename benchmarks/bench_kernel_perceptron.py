@@ -290,8 +290,8 @@ def main(arguments=None):
         fit_against_svc(500, 1)
         real_data(options.data, 1, 500)
     else:
-        fit_against_gram(5000 if options.small else 20000, 5)
-        fit_against_svc(5000, 3)
+        fit_against_gram(5000 if options.small else 20000, 2)
+        fit_against_svc(5000, 1)
         real_data(options.data, 1, 10000)
 
 

@@ -283,11 +283,11 @@ def main(arguments=None):
     )  # fmt: skip
     options = parser.parse_args(arguments)
     print_header("Boolean kernel matrices")
-    sizes, n_samples, repeats = DENSITY, 4096, 5
+    sizes, n_samples, repeats = (64, 1024, 8192), 4096, 3
     if options.quick:
         sizes, n_samples, repeats = (64, 256), 512, 1
     for n in sizes:
-        all_conjunctions(n, n_samples, 3 if n > 1024 else repeats)
+        all_conjunctions(n, n_samples, 2 if n > 1024 else repeats)
     other_formulas(n_samples, repeats)
     sparse_text(n_samples, repeats, options.data)
 

@@ -227,7 +227,7 @@ def main(arguments=None):
     )  # fmt: skip
     options = parser.parse_args(arguments)
     print_header("On-line linear learners")
-    n_text, n_dense, n_real, repeats = 100_000, 50_000, None, 5
+    n_text, n_dense, n_real, repeats = 100_000, 50_000, None, 3
     if options.quick:
         n_text, n_dense, n_real, repeats = 1000, 1000, 500, 1
     tables = made_up_tables(n_text, n_dense)

@@ -18,6 +18,7 @@ label; columns of text are categories.
 """
 
 import argparse
+import os
 import sys
 import time
 import warnings
@@ -182,9 +183,9 @@ def show(title, rows):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="seconds, small sizes")
-    parser.add_argument("--data", help="folder of real tables, see README.md")
+    parser.add_argument("--data", default=os.environ.get("SKLBOOLEAN_DATA"))
     parser.add_argument("--tables", nargs="*", help="names of files; all if not given")
-    parser.add_argument("--seeds", type=int, default=3, help="splits of each table")
+    parser.add_argument("--seeds", type=int, default=1, help="splits of each table")
     options = parser.parse_args(arguments)
     print_header("Directions of columns")
     try:
@@ -194,7 +195,8 @@ def main(arguments=None):
         return
     warnings.simplefilter("ignore")
     results = []
-    for name, frame, y in tables(options.data, options.tables, options.quick):
+    folder = None if options.quick else options.data
+    for name, frame, y in tables(folder, options.tables, options.quick):
         results.append(measure(name, frame, y, 1 if options.quick else options.seeds))
         show(name, results[-1])
     if len(results) > 1:

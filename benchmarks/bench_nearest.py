@@ -96,7 +96,7 @@ def main(arguments=None):
     n_samples, n_queries = (3000, 100) if options.quick else (20000, 200)
     for n_features in (256, 2048):
         measure(
-            n_samples, n_queries, n_features, 10, 1 if options.quick else 3,
+            n_samples, n_queries, n_features, 10, 1,
             f"{n_queries} queries among {n_samples} samples of {n_features} features",
         )  # fmt: skip
 

@@ -3,7 +3,7 @@
     python benchmarks/bench_rules_accuracy.py [--quick] [--data DIR] [--keep DIR]
         [--jobs N]
 
-* 5 splits, 80 % to train: accuracy on the rest with its standard error over the splits,
+* 3 splits, 80 % to train: accuracy on the rest with its standard error over the splits,
   number of rules and literals, and CPU seconds for the fit. A tree's leaves are its
   rules, a tree's literals the sum of their depths.
 * "labels" is the same search over the labels themselves: every training sample is a
@@ -21,13 +21,13 @@ Then published rule learners over 16 tables of two classes, one class against th
 where there are more: at most 1000 samples to train, 3000 to test, all at defaults, two
 splits. RIPPER of wittgenstein, SkopeRules, FIGS and RuleFit of imodels, GOSDT, BRCG of
 aix360 and CART; those that cannot be imported are left out. A peer that takes more than
-60 seconds of CPU time or 8 GiB for a fit has no entry; GOSDT gives its best tree after
-50. The size is the number of literals: of all rules, of the paths to all leaves of
+30 seconds of CPU time or 8 GiB for a fit has no entry; GOSDT gives its best tree after
+20. The size is the number of literals: of all rules, of the paths to all leaves of
 trees, of the rules with a weight in a linear model. The last table counts the tables
 where a peer is at least as accurate and at most as long, and those of them where it is
 equal in both.
 
---jobs fits run at the same time, by default one for each core. --keep DIR writes the
+--jobs fits run at the same time, by default one. --keep DIR writes the
 figures of the published learners into a folder. A run that was interrupted continues
 there.
 
@@ -50,7 +50,7 @@ from pathlib import Path
 import numpy as np
 from _timing import kept, print_header, print_table, timed
 from _workloads import load_part
-from joblib import Parallel, cpu_count, delayed
+from joblib import Parallel, delayed
 from sklearn import datasets
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
@@ -68,6 +68,7 @@ from sklboolean.datasets import (
 from sklboolean.kernels import ConjunctionKernel
 from sklboolean.rules import extract_dnf
 
+PATIENCE = 30  # CPU seconds of a peer's fit
 # Features, terms, literals, noise, correlation.
 PLANTED = [
     (50, 4, 3, 0.03, 0.5), (100, 8, 3, 0.05, 0.5), (200, 5, 4, 0.04, 0.5),
@@ -311,7 +312,7 @@ def rule_learners(seed):
         "RuleFit": ("imodels", "RuleFitClassifier", {"random_state": seed},
                     literals_of_rulefit),
         "GOSDT": ("gosdt", "GOSDTClassifier",
-                  {"regularization": 0.01, "depth_budget": 5, "time_limit": 50},
+                  {"regularization": 0.01, "depth_budget": 5, "time_limit": 20},
                   lambda m: leaf_depths(m.trees_[0].tree,
                                         ("left_child", "right_child"))),
         "BRCG": ("aix360.algorithms.rbm", "BooleanRuleCG",
@@ -345,7 +346,7 @@ def as_peer_data(name, X):
 
 
 def too_late(_signal, _frame):
-    raise TimeoutError("60 seconds")
+    raise TimeoutError(f"{PATIENCE} seconds")
 
 
 def fit_and_count(name, table, make, seed):
@@ -357,7 +358,8 @@ def fit_and_count(name, table, make, seed):
     else:
         model, count = rule_learners(seed)[name]
         X, X_test = as_peer_data(name, X), as_peer_data(name, X_test)
-    signal.setitimer(signal.ITIMER_PROF, 0 if name == "RuleClassifier" else 60)
+    limit = 0 if name == "RuleClassifier" else PATIENCE
+    signal.setitimer(signal.ITIMER_PROF, limit)
     try:
         model.fit(X, y)
         right = np.mean(np.asarray(model.predict(X_test)) == y_test)
@@ -441,12 +443,10 @@ def main(arguments=None):
     parser.add_argument("--quick", action="store_true", help="seconds, small sizes")
     parser.add_argument("--data", default=os.environ.get("SKLBOOLEAN_DATA"))
     parser.add_argument("--keep", type=Path, help="folder for the figures so far")
-    parser.add_argument(
-        "--jobs", type=int, default=cpu_count(), help="fits at the same time"
-    )
+    parser.add_argument("--jobs", type=int, default=1, help="fits at the same time")
     options = parser.parse_args(arguments)
     print_header("Rules that predict")
-    n_seeds, n_splits, n_train, n_test = 2, 5, 2000, 5000
+    n_seeds, n_splits, n_train, n_test = 2, 3, 2000, 5000
     made, tables = two_class_tables(options.data), load_tables(options.data)
     if options.quick:  # one table of bits and one of numbers
         n_seeds, n_splits, n_train, n_test = 1, 1, 200, 200

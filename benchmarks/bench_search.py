@@ -23,7 +23,7 @@ from sklboolean._core import conjunction_search, conjunction_table
 from sklboolean._core.bits import pack_dense
 from sklboolean._core.conjunction_search import ConjunctionSearch
 
-GRID = ((400, 4000, 32_000), (30, 100, 300), (0.05, 0.2, 0.5), (2, 3, 4))
+GRID = ((400, 4000, 32_000), (30, 100, 300), (0.05, 0.5), (2, 3, 4))
 QUICK_GRID = ((400,), (30,), (0.2,), (2, 3))
 
 

@@ -19,6 +19,7 @@ with a line that says so, where it is not installed.
 """
 
 import argparse
+import os
 import sys
 from functools import partial
 from importlib.util import find_spec
@@ -116,7 +117,7 @@ def measure_permutations(name, X, y, n_permutations):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few samples")
-    parser.add_argument("--data", help="folder of the .npz files of get_data.py")
+    parser.add_argument("--data", default=os.environ.get("SKLBOOLEAN_DATA"))
     arguments = parser.parse_args()
     print_header("Subgroups")
     if find_spec("pysubgroup") is None:
@@ -126,10 +127,9 @@ def main():
         n_searched = 300 if arguments.quick else N_SEARCHED
         part = rng.permutation(len(X))[:n_searched]
         for length in (2,) if arguments.quick else (2, 3):
-            repeats = 1 if arguments.quick else 3
-            measure_searches(name, X[part], y[part], length, repeats)
+            measure_searches(name, X[part], y[part], length, 1)
             permuted = rng.permutation(y[part])
-            measure_searches(f"{name}, permuted", X[part], permuted, length, repeats)
+            measure_searches(f"{name}, permuted", X[part], permuted, length, 1)
         if arguments.quick:
             X, y = X[part], y[part]
         measure_permutations(name, X, y, 99 if arguments.quick else 1000)

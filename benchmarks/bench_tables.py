@@ -2,7 +2,7 @@
 
     python benchmarks/bench_tables.py [--quick] [--data DIR] [--sizes 300 1000 ...]
         [--targets classes numbers] [--noise 0 0.2] [--seeds N ...] [--half report]
-        [--only NAME ...] [--tables NAME ...] [--keep DIR]
+        [--only NAME ...] [--without NAME ...] [--tables NAME ...] [--keep DIR]
 
 Of each table a random 30 % are held out, and up to so many of the other samples are the
 training data; a share of their labels is changed to another class ("noise"). Accuracy
@@ -503,6 +503,7 @@ def main(arguments=None):
     parser.add_argument("--half", choices=("choice", "report"),
                         help="tables of our choices, or others")  # fmt: skip
     parser.add_argument("--only", nargs="+", help="names of learners")
+    parser.add_argument("--without", nargs="+", default=(), help="not these")
     parser.add_argument("--tables", nargs="+", help="names of tables")
     parser.add_argument("--keep", type=Path, help="folder for the figures so far")
     options = parser.parse_args(arguments)
@@ -518,7 +519,8 @@ def main(arguments=None):
         numbers = target == "numbers"
         found = tables(options.data, numbers)
         models = regressors() if numbers else classifiers()
-        models = {n: m for n, m in models.items() if n in (options.only or models)}
+        wanted = set(options.only or models).difference(options.without)
+        models = {n: m for n, m in models.items() if n in wanted}
         found = {
             name: load
             for name, load in found.items()

@@ -1,7 +1,7 @@
 """What a user waits: default fits and predictions on real tables, beside usual models.
 
     python benchmarks/bench_waiting.py [--quick] [--data DIR] [--keep DIR]
-        [--picture FILE]
+        [--growth [FILE]]
 
 Every model has its default parameters and one thread. "fit" is one fit with everything
 in it: checks, calibrated probabilities, the choice of parameters. "predict" is for all
@@ -11,15 +11,16 @@ test samples at once, "one sample" for a single one, as a service asks.
 * Samples x features: CPU seconds of a fit, and the most memory that it adds, in MiB, in
   a process of its own. The data are made up, uint8, with a fifth of ones; with 5635
   columns they are words of texts, CSR. Labels are those of a hidden linear model, a
-  tenth of them wrong. A fit of more than 40 seconds is ended. Where the processor
+  tenth of them wrong. A fit of more than 40 seconds is ended; none to more samples and
+  more numbers is begun after it, and none on AVX2 to the same data. Where the processor
   has AVX-512, ours are fitted on AVX2 as well, which more machines have.
 * Several classes: seconds and memory of a fit, and how many times those of LightGBM the
   seconds are. Labels are the largest of hidden linear scores with noise.
-* Growth: the same of 1000 to 1,000,000 samples of 30 features, for every estimator, and
-  the exponent of the samples from size to size: 1 is a time in proportion to them.
-  After a fit of more than 40 seconds no larger one is begun. ``--picture`` draws them,
-  where matplotlib is installed.
 * One sample: microseconds of a prediction by each estimator, trained on votes.
+* ``--growth``: the same of 1000 to 1,000,000 samples of 30 features, for every
+  estimator, and the exponent of the samples from size to size: 1 is a time in
+  proportion to them. It takes an hour, and draws a picture into FILE, where matplotlib
+  is installed.
 """
 
 import argparse
@@ -201,16 +202,25 @@ def as_cell(figures):
     return f"{figures[0]:.2g} s, {figures[1]:.0f} MiB"
 
 
-def sizes_in_turn(sizes, name, keep, path):
-    """Fit to each size until one has no end; return the figures."""
-    found = []
+def sizes_in_turn(sizes, name, keep, path, late=()):
+    """Fit to each size that is not beyond one without an end; return the figures.
+
+    ``late`` are sizes that had no end on a faster path.
+    """
+    late, found = list(late), []
     for size in sizes:
-        figures = kept(
-            keep, f"{name} {size} {path}", partial(fit_alone, name, size, path)
+        is_beyond = any(
+            size[0] >= slow[0] and np.prod(size) >= np.prod(slow) for slow in late
         )
-        found.append(figures)
-        if figures is None:
-            break
+        found.append(
+            None
+            if is_beyond
+            else kept(
+                keep, f"{name} {size} {path}", partial(fit_alone, name, size, path)
+            )
+        )
+        if found[-1] is None:
+            late.append(size)
     return found
 
 
@@ -218,7 +228,7 @@ def exponents(sizes, figures):
     """Compute how the time grows from size to size, as a power of the samples."""
     found = [""] * (len(sizes) - 1)
     for k, (before, after) in enumerate(pairwise(figures)):
-        if before[0] >= LEAST:
+        if before is not None and before[0] >= LEAST:
             sign, seconds = ("> ", PATIENCE) if after is None else ("", after[0])
             grown = np.log(sizes[k + 1][0] / sizes[k][0])
             found[k] = f"{sign}{np.log(seconds / before[0]) / grown:.2f}"
@@ -230,9 +240,7 @@ def growth(sizes, names, keep, path, picture):
     found = {name: sizes_in_turn(sizes, name, keep, path) for name in names}
     rows = []
     for name, figures in found.items():
-        cells = [as_cell(of_size) for of_size in figures]
-        cells += [""] * (len(sizes) - len(cells))
-        rows.append([name, *cells, *exponents(sizes, figures)])
+        rows.append([name, *map(as_cell, figures), *exponents(sizes, figures)])
     titles = [f"{n} x {m}" for n, m in sizes]
     grown = [f"to {n}" for n, _ in sizes[1:]]
     print_table("Growth with the samples", ["model", *titles, *grown], rows)
@@ -265,14 +273,18 @@ def draw(sizes, found, picture):
     figure.savefig(picture, dpi=150, bbox_inches="tight")
 
 
-def by_size(sizes, names, keep, path, title):
-    """Print seconds and memory of a fit by samples and features."""
-    rows = []
+def by_size(sizes, names, keep, path, title, late):
+    """Print seconds and memory of a fit by samples and features; return what is late.
+
+    ``late`` are the sizes without an end on a faster path, by model.
+    """
+    rows, slow = [], {}
     for name in names:
-        fits = [partial(fit_alone, name, size, path) for size in sizes]
-        files = [f"{name} {size} {path}" for size in sizes]
-        rows.append([name, *map(as_cell, map(partial(kept, keep), files, fits))])
+        figures = sizes_in_turn(sizes, name, keep, path, late.get(name, ()))
+        rows.append([name, *map(as_cell, figures)])
+        slow[name] = [s for s, f in zip(sizes, figures, strict=True) if f is None]
     print_table(title, ["model", *(f"{n} x {m}" for n, m in sizes)], rows)
+    return slow
 
 
 def by_classes(sizes, names, keep):
@@ -296,10 +308,10 @@ def by_classes(sizes, names, keep):
 def by_size_and_path(sizes, names, keep):
     """Print the table of all models, and with AVX-512 that of ours on AVX2."""
     title = "Seconds and memory of a fit: samples x features"
-    by_size(sizes, names, keep, cpu_path(), title)
+    late = by_size(sizes, names, keep, cpu_path(), title, {})
     if cpu_path() == "avx512":
         ours = [name for name in names if hasattr(sb, name)]
-        by_size(sizes, ours, keep, "avx2", f"On AVX2: {title}")
+        by_size(sizes, ours, keep, "avx2", f"On AVX2: {title}", late)
 
 
 def repeat(function, X):
@@ -337,7 +349,10 @@ def main(arguments=None):
         help="folder with libsvm_a9a.npz (see README.md)",
     )  # fmt: skip
     parser.add_argument("--keep", type=Path, help="folder for the figures so far")
-    parser.add_argument("--picture", help="file to draw the growth of times into")
+    parser.add_argument(
+        "--growth", nargs="?", const="", metavar="FILE",
+        help="time more samples of every estimator, and draw that into a file",
+    )  # fmt: skip
     options = parser.parse_args(arguments)
     if options.one:
         name, *size = options.one
@@ -361,18 +376,18 @@ def main(arguments=None):
         )
         by_size_and_path(sizes, names, options.keep)
         by_classes([(120, 20, 3)], names, options.keep)
-        growth([(100, 30), (300, 30)], names, options.keep, cpu_path(), options.picture)
+        growth([(100, 30), (300, 30)], names, options.keep, cpu_path(), options.growth)
         one_sample(40)
     else:
         names = [name for name in models() if name != "SVC"]
         by_size_and_path(SIZES, names, options.keep)
-        peers = ["LightGBM", "HistGradientBoosting", "LogisticRegression"]
-        several = ["ConjunctionLogisticRegression", "BoostByMajority", *peers]
+        several = ["ConjunctionLogisticRegression", "BoostByMajority", "LightGBM"]
         several = [name for name in several if name in names]
         by_classes(CLASSES, several, options.keep)
-        names = list({**estimators(), **models()})
-        growth(GROWTH, names, options.keep, cpu_path(), options.picture)
         one_sample(None)
+    if options.growth is not None and not options.quick:
+        names = list({**estimators(), **models()})
+        growth(GROWTH, names, options.keep, cpu_path(), options.growth)
     return 0
 
 

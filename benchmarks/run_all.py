@@ -5,9 +5,10 @@
 
 Each script is a process of its own. Those that compare speed, and those that use all
 cores themselves, run one after another, so that none disturbs another; ``--jobs 2``
-runs two of the others at the same time. A peer that is not installed is left out by
-name; ``--use`` runs a script with another interpreter, whose environment has peers that
-need other versions.
+runs two of the others at the same time, those first that took longest in the last full
+run. A peer that is not installed is left out by name; ``--use`` runs a script with
+another interpreter, whose environment has peers that need other versions. A script of
+``ARGUMENTS`` runs once with each list of arguments there.
 
 A run that was interrupted, or that ``--minutes`` ended, continues where it stopped:
 scripts whose results in ``--output`` are of the same code, arguments and interpreter
@@ -32,15 +33,22 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 PACKAGE = FOLDER.parent / "sklboolean"
 ALONE = {
-    "bench_active_learning", "bench_active_learning_peers", "bench_boolean_svc",
-    "bench_boosting", "bench_conjunction_models", "bench_counterfactuals",
-    "bench_gradient_boosting",
-    "bench_kernel_perceptron", "bench_kernels", "bench_linear_model", "bench_nearest",
-    "bench_monotone", "bench_optimal_rules",
-    "bench_preprocessing", "bench_rules", "bench_search", "bench_shapley",
-    "bench_stream", "bench_subgroups", "bench_waiting",
-    # These use all cores.
-    "bench_boosting_noise", "bench_density_sets", "bench_rules_accuracy",
+    "bench_boolean_svc", "bench_boosting", "bench_counterfactuals",
+    "bench_gradient_boosting", "bench_kernel_perceptron", "bench_kernels",
+    "bench_linear_model", "bench_nearest", "bench_preprocessing", "bench_rules",
+    "bench_shapley", "bench_subgroups", "bench_waiting",
+    "bench_dask",  # two worker processes
+}  # fmt: skip
+# The published tables: those on which no shape of the ensembles was chosen, without
+# EBM, which takes as long as all others together, and EBM on seven of them.
+REPORT = ["--half", "report", "--noise", "0"]
+ARGUMENTS = {
+    "bench_tables": [
+        [*REPORT, "--seeds", "2", "1", "1", "1", "--without", "EBM"],
+        [*REPORT, "--seeds", "1", "--sizes", "1000", "--targets", "classes", "--only",
+         "BooleanEnsembleClassifier", "CatBoost", "EBM", "--tables", "attrition",
+         "credit_g", "hmda", "oj", "titanic", "bank", "shoppers"],
+    ],
 }  # fmt: skip
 HEAD = (
     "# One full run of the benchmarks",
@@ -95,23 +103,31 @@ def summary(path, output, code):
         "script": str(path.relative_to(FOLDER)),
         "code": code,
         "machine": output.partition("\n\n")[0].splitlines(),
-        "left_out": re.findall(r"^Peer left out: (.*)", output, re.MULTILINE),
+        "left_out": list(
+            dict.fromkeys(re.findall(r"^Peer left out: (.*)", output, re.MULTILINE))
+        ),
         "tables": tables(output),
     }
 
 
-def run(path, python, arguments, code, folder):
-    """Run one script; keep what it prints, and return what came of it."""
+def run(path, python, runs, code, folder):
+    """Run one script with each list of arguments; keep and return what it prints."""
     start = time.perf_counter()
-    command = [python, str(path), *arguments]
+    keep = []
     if "--keep" in path.read_text("utf-8"):  # a long one, which can itself continue
-        command += ["--keep", str(folder / "parts" / f"{path.stem}-{code}")]
-    done = subprocess.run(command, capture_output=True, text=True)
-    (folder / f"{path.stem}.txt").write_text(done.stdout)
-    (folder / f"{path.stem}.err").write_text(done.stderr)
+        keep = ["--keep", str(folder / "parts" / f"{path.stem}-{code}")]
+    done = [
+        subprocess.run(
+            [python, str(path), *arguments, *keep], capture_output=True, text=True
+        )
+        for arguments in runs
+    ]
+    printed = "\n".join(one.stdout for one in done)
+    (folder / f"{path.stem}.txt").write_text(printed)
+    (folder / f"{path.stem}.err").write_text("\n".join(one.stderr for one in done))
     return {
-        **summary(path, done.stdout, code),
-        "exit_status": done.returncode,
+        **summary(path, printed, code),
+        "exit_status": max((one.returncode for one in done), key=abs),
         "wall_seconds": round(time.perf_counter() - start, 1),
     }
 
@@ -190,17 +206,22 @@ def main(arguments=None):
     def measure(path):
         """Run a script; return its path and result, or None if it was too late."""
         python = interpreters.get(path.stem, sys.executable)
-        extra = ["--quick"] if options.quick else []
-        code = digest(path, options.data, python, extra)
+        runs = [["--quick"]] if options.quick else ARGUMENTS.get(path.stem, [[]])
+        code = digest(path, options.data, python, runs)
         earlier = results.get(str(path.relative_to(FOLDER)), {"code": None})
         if earlier["code"] == code and earlier["exit_status"] == 0:
             return path, earlier
         if time.perf_counter() - begin > 60 * options.minutes:
             return path, None
         print(f"{path.stem} ...", flush=True)
-        return path, run(path, python, extra, code, output / "output")
+        return path, run(path, python, runs, code, output / "output")
 
-    others = [path for path in chosen if path.stem not in ALONE]
+    last = read(FOLDER / "results.json")
+    seconds = {script: one["wall_seconds"] for script, one in last.items()}
+    others = sorted(
+        (path for path in chosen if path.stem not in ALONE),
+        key=lambda path: -seconds.get(str(path.relative_to(FOLDER)), 0),
+    )
     alone = [path for path in chosen if path.stem in ALONE]
     failed, waiting = [], []
     with ThreadPool(options.jobs) as pool:

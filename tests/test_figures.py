@@ -151,3 +151,27 @@ def test_a_table_is_replaced_as_a_whole(pages):
 def test_a_figure_without_a_result_is_named(pages, origin):
     text = f"1.5<!-- {origin} -->"
     assert pages.updated(text, TABLES) == (text, [origin])
+
+
+def test_scripts_that_run_all_names_are_there(pages):
+    import run_all
+
+    names = {path.stem for path in run_all.scripts()}
+    assert {*run_all.ALONE, *run_all.ARGUMENTS} <= names
+
+
+def test_a_script_runs_with_each_list_of_arguments(pages, tmp_path, monkeypatch):
+    import run_all
+
+    monkeypatch.setattr(run_all, "FOLDER", tmp_path)
+    script = tmp_path / "bench_x.py"
+    script.write_text(
+        "import sys\n"
+        "print('x\\nPeer left out: y\\n')\n"
+        "print('### ' + sys.argv[1] + '\\n\\n| a |\\n|---|\\n| 1 |')\n"
+        "sys.exit(sys.argv[1] == 'B')\n"
+    )
+    result = run_all.run(script, sys.executable, [["A"], ["B"]], "code", tmp_path)
+    assert [table["title"] for table in result["tables"]] == ["A", "B"]
+    assert result["left_out"] == ["y"]
+    assert result["exit_status"] == 1
