@@ -262,8 +262,8 @@ def check_stored(X, name):
         if is_time or getattr(dtype, "kind", "") in ("m", "M", "V"):
             where = f"C{column_of(X, number)[1:]} of {name}" if is_frame else name
             raise ValueError(
-                f"{where} holds {dtype}, which is not numeric. Turn it into Boolean "
-                "columns first, for example by comparing it with dates."
+                f"{where} holds {dtype}, which is not numeric. Encode it first, for "
+                "example with BooleanEncoder, which compares it with dates."
             )
     if sparse.issparse(X):
         check_sparse_structure(X, name)

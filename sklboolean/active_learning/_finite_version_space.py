@@ -387,7 +387,8 @@ class ThresholdVersionSpace(VersionSpace):
     Parameters
     ----------
     low : float, default=0.0
-        Smallest threshold. Values below it are negative.
+        Smallest threshold. Values below it are negative, and their labels are never
+        queried. Set both bounds to the range of the feature.
     high : float, default=1.0
         Largest threshold. It and values above it are positive.
     label_noise : float, default=0.0

@@ -250,8 +250,8 @@ class Samples(NamedTuple):
         # Squares of smaller differences would be 0.
         if np.abs(centred(target, codes)).max() < 1 / LARGEST:
             raise ValueError(
-                "target is constant within each stratum, so no group differs. Give a "
-                "target that varies, or other strata."
+                "target is constant, or constant within each stratum, so no group "
+                "differs. Give a target that varies, or other strata."
             )
         return samples, names, encoder
 

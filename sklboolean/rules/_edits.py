@@ -48,8 +48,8 @@ class EditedMixin:
             if is_number and 0 <= given < len(terms):
                 return terms[given]
             raise ValueError(
-                f"{given!r} is neither the text of a conjunction nor the number of one "
-                f"of the {len(terms)} in the model, which are counted from 0."
+                f"{given!r} is neither the text of a conjunction (rule.to_text()) nor "
+                f"the number of one of the {len(terms)} in the model, counted from 0."
             )
         names = feature_names_of(self)
         term_by_text = {conjunction_text(term, names): term for term in terms}

@@ -366,7 +366,7 @@ LOGISTIC = LogisticRegression().fit(X8, Y8 > 3)
         ({"target": [1e200] + 7 * [0]}, "target holds 1e"),
         ({"target": [None, 1, 2, 3] * 2}, "target holds missing values"),
         ({"strata": [{}] * 8}, "strata must hold labels"),
-        ({"strata": Y8}, "target is constant within each stratum"),
+        ({"strata": Y8}, "constant within each stratum"),
         ({"strata": Y8[:5]}, "strata has 5 entries"),
         ({"strata": "city"}, "strata='city' is not the name of a column"),
         ({"strata": [None] * 8}, "strata must hold one label for each sample"),
