@@ -5,7 +5,8 @@
 # number of threads.
 # Threads are kept for the next call, since many pieces take less time than to start
 # one. A piece that has not begun when the caller is done with its own is done by the
-# caller. What runs on a kept thread starts no others, so none waits for another.
+# caller. What runs on a kept thread starts no others, so none waits for another. The
+# caller counts as one thread where it works itself.
 
 import os
 from collections import deque
@@ -116,9 +117,10 @@ def beside(function, n_jobs=None):
     result : callable
         Waits for the result, or calls the function where that has not begun.
     """
-    if n_jobs == 1 or count_threads(n_jobs) == 1:
+    n_threads = 1 if n_jobs == 1 else count_threads(n_jobs)
+    if n_threads == 1:
         return function
-    future = begin(count_threads(n_jobs), function)
+    future = begin(n_threads - 1, function)  # the caller works on
     return lambda: function() if future.cancel() else result_of(future)
 
 
@@ -191,8 +193,8 @@ def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):
 
     # Asking the context takes longer than some small work does.
     n_slices = 1 if small or n_jobs == 1 else -(-n // multiple)
-    if n_slices > 1:
-        n_slices = min(n_slices, count_threads(n_jobs))
+    n_threads = count_threads(n_jobs) if n_slices > 1 else 1
+    n_slices = min(n_slices, n_threads)
     if n_slices <= 1:
         if n:
             run(0, n)
@@ -200,7 +202,8 @@ def each_slice(function, n, n_jobs=None, *, multiple=1, small=False, step=None):
     # The caller's own thread takes the first slice, and those that no other has begun.
     units = -(-n // multiple)
     edges = [min(n, multiple * (units * i // n_slices)) for i in range(n_slices + 1)]
-    others = [(begin(n_slices, run, *slice_), slice_) for slice_ in pairwise(edges[1:])]
+    n_others = n_threads - 1
+    others = [(begin(n_others, run, *slice_), slice_) for slice_ in pairwise(edges[1:])]
     try:
         run(0, edges[1])
         for future, slice_ in others:

@@ -21,11 +21,13 @@ from sklboolean._core.progress import CallbackSupportMixin
 from sklboolean._core.validation import validate_boolean
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.boosting._bit_blocks import BitBlocks
-from sklboolean.boosting._tree_growth import MANY, GrowthParams, TreeGrower, Trees
-from sklboolean.boosting._trees import add_to_members
+from sklboolean.boosting._tree_growth import GrowthParams, TreeGrower, Trees
+from sklboolean.boosting._tree_losses import LogisticLoss
 
 # Samples whose slopes are computed at a time, by each thread.
-PIECE = 2**14
+PIECE = 2**13
+# Fewer derivatives or losses are computed before a second thread has started.
+MANY = 2**15
 # A loss that falls by less, as a share of the first one, has not fallen.
 TOLERANCE = 1e-4
 # Features times sets of ``interaction_cst``, as bytes while they are packed.
@@ -105,74 +107,88 @@ class BoostingRounds:
 
     Parameters
     ----------
-    words : ndarray of shape (n_samples, n_words), uint64
     targets, weights : ndarrays of shape (n_samples,)
-    train_index, test_index : ndarrays of int
-        The samples to train on, and those held out.
+        Those of the samples that are held out come last.
+    test_words : ndarray of shape (n_held_out, n_words), uint64
     loss : object of _tree_losses
+    grower : TreeGrower
     n_jobs : int or None
     """
 
-    def __init__(self, words, targets, weights, train_index, test_index, loss, n_jobs):
-        self.targets, self.weights, self.train_index = targets, weights, train_index
-        self.loss, self.n_jobs, self.trees, self.losses = loss, n_jobs, [], []
-        self.baseline = loss.start(targets[train_index], weights[train_index])
+    def __init__(self, targets, weights, test_words, loss, grower, n_jobs):
+        self.targets, self.weights, self.test_words = targets, weights, test_words
+        self.loss, self.grower, self.n_jobs = loss, grower, n_jobs
+        self.trees, self.losses = [], []
+        n_train = len(targets) - len(test_words)
+        self.members = np.empty(n_train, dtype=np.int32)
+        self.baseline = loss.start(targets[:n_train], weights[:n_train])
         # Columns are contiguous: a tree reads one.
-        self.scores = np.repeat(self.baseline[:, None], len(words), axis=1).T
+        self.scores = np.repeat(self.baseline[:, None], len(targets), axis=1).T
         self.slopes, self.curvatures = (np.zeros_like(self.scores) for _ in range(2))
-        self.test_words, self.test_targets = words[test_index], targets[test_index]
-        self.test_weights = weights[test_index]
-        self.test_scores = np.tile(self.baseline, (len(test_index), 1))
+        self.is_test = slice(n_train, None)
+        self.test_scores = self.scores[self.is_test].copy(order="F")
+        self.test_losses = np.empty(len(test_words))
+        self.test_weight = weights[self.is_test].sum()
 
     def differentiate(self):
-        """Compute the slopes and curvatures of the loss in each sample."""
+        """Compute the slopes and curvatures of the loss in each sample to train on.
+
+        Those held out keep the ones of the first scores, which set a scale.
+        """
+        samples = slice(len(self.members) if self.trees else None)
+        targets, weights = self.targets[samples], self.weights[samples]
+        scores, slopes = self.scores[samples], self.slopes[samples]
+        curvatures = self.curvatures[samples]
+        if isinstance(self.loss, LogisticLoss):
+            arrays = scores[:, 0], weights, slopes[:, 0], curvatures[:, 0]
+            self.grower.tree.differentiate(targets, *arrays)
+            return
 
         def differentiate(first, last):
             piece = slice(first, last)
-            slopes, curvatures = self.loss.derivatives(
-                self.targets[piece], self.scores[piece]
-            )
-            np.multiply(slopes, self.weights[piece, None], out=self.slopes[piece])
-            np.multiply(
-                curvatures, self.weights[piece, None], out=self.curvatures[piece]
-            )
+            both = self.loss.derivatives(targets[piece], scores[piece])
+            for derivatives, out in zip(both, (slopes, curvatures), strict=True):
+                np.multiply(derivatives, weights[piece, None], out=out[piece])
 
-        n_samples = len(self.scores)
-        is_small = n_samples < MANY
-        each_slice(differentiate, n_samples, self.n_jobs, small=is_small, step=PIECE)
+        is_small = scores.size < MANY
+        each_slice(differentiate, len(scores), self.n_jobs, small=is_small, step=PIECE)
 
-    def add_tree(self, grower, k, learning_rate):
+    def add_tree(self, k, learning_rate):
         """Grow a tree for one output, and add its values to the scores."""
-        members, loss = self.train_index.copy(), self.loss
+        loss, members = self.loss, self.members
 
         def refit(first, end):
             index = members[first:end]
             residuals = self.targets[index] - self.scores[index, k]
             return loss.leaf_value(residuals, self.weights[index])
 
-        tree, leaves = grower.grow(
-            self.slopes[:, k], self.curvatures[:, k], members, loss.bound,
-            refit if loss.refits else None,
+        tree = self.grower.grow(
+            self.slopes[:, k], self.curvatures[:, k], members, self.scores[:, k],
+            learning_rate, loss.bound, refit if loss.refits else None,
         )  # fmt: skip
-        np.multiply(tree.values, learning_rate, out=tree.values)
-        add_to_members(members, leaves, tree.values, self.scores[:, k])
         self.trees.append(tree)
+        if len(self.test_words):
+            nodes = tree.features, tree.children, tree.values
+            self.grower.tree.add_values(*nodes, self.test_words, self.test_scores[:, k])
 
     def measure(self):
         """Note the mean held-out loss after a round."""
-        if len(self.test_words):
-            trees = Trees.joined(self.trees[-self.loss.n_outputs :])
-            losses = np.empty(len(self.test_words))
+        targets, scores = self.targets[self.is_test], self.test_scores
+        if not len(targets):
+            return
+        if isinstance(self.loss, LogisticLoss):
+            self.grower.tree.measure(targets, scores[:, 0], self.test_losses)
+        else:
 
             def measure(first, last):
                 piece = slice(first, last)
-                scores = self.test_scores[piece]
-                trees.add_scores(self.test_words[piece], scores, 1)
-                losses[piece] = self.loss.values(self.test_targets[piece], scores)
+                losses = self.loss.values(targets[piece], scores[piece])
+                self.test_losses[piece] = losses
 
-            is_small = len(losses) < MANY // 4
-            each_slice(measure, len(losses), self.n_jobs, small=is_small, step=PIECE)
-            self.losses.append(float(np.average(losses, weights=self.test_weights)))
+            is_small = scores.size < MANY
+            each_slice(measure, len(targets), self.n_jobs, small=is_small, step=PIECE)
+        weighted = self.test_losses * self.weights[self.is_test]
+        self.losses.append(float(weighted.sum() / self.test_weight))
 
     def last(self):
         """Describe the last round."""
@@ -224,9 +240,9 @@ class GradientBoosting(CallbackSupportMixin, ExportMixin, VersionedEstimator):
         used = words if weights.all() else words[weights > 0]
         self.n_samples_fit_ = len(used)
         self.feature_counts_ = count_features(used, self.n_features_in_)
-        parts = self._split(strata, weights, rng)
-        rounds = BoostingRounds(words, targets, weights, *parts, loss, self.n_jobs)
-        blocks = BitBlocks.of(words, self.n_features_in_)
+        train, test = self._split(strata, weights, rng)
+        order = np.concatenate([train, test])
+        blocks = BitBlocks.of(words[train], self.n_features_in_)
         # No tree has more leaves than samples.
         params = replace(params, max_leaf_nodes=min(params.max_leaf_nodes, len(words)))
         groups = interaction_groups(
@@ -235,16 +251,20 @@ class GradientBoosting(CallbackSupportMixin, ExportMixin, VersionedEstimator):
             getattr(self, "feature_names_in_", None),
         )
         grower = TreeGrower(blocks, params, directions_of(self), groups, rng)
-        for _ in range(self.max_iter):
-            rounds.differentiate()
-            for k in range(loss.n_outputs):
-                rounds.add_tree(grower, k, self.learning_rate)
-            rounds.measure()
-            stops = progress.step(
-                rounds.last, lambda model: model._set_fitted_attributes(rounds)
-            )
-            if stops or self._is_done(rounds.losses):
-                break
+        rounds = BoostingRounds(
+            targets[order], weights[order], words[test], loss, grower, self.n_jobs
+        )
+        with grower.helped():
+            for _ in range(self.max_iter):
+                rounds.differentiate()
+                for k in range(loss.n_outputs):
+                    rounds.add_tree(k, self.learning_rate)
+                rounds.measure()
+                stops = progress.step(
+                    rounds.last, lambda model: model._set_fitted_attributes(rounds)
+                )
+                if stops or self._is_done(rounds.losses):
+                    break
         self._set_fitted_attributes(rounds)
         progress.finish()
 
@@ -256,7 +276,7 @@ class GradientBoosting(CallbackSupportMixin, ExportMixin, VersionedEstimator):
             share = 1 - self.validation_fraction
             of_weight = stratified_split(strata[train_index], share, rng)
             train_index, test_index = (np.sort(train_index[i]) for i in of_weight)
-        return train_index.astype(np.int32), test_index
+        return train_index, test_index
 
     def _is_done(self, losses):
         """Test if the held-out loss hardly fell for ``n_iter_no_change`` rounds."""

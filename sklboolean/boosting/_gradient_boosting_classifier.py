@@ -1,5 +1,6 @@
 """BooleanGradientBoostingClassifier: boosted trees for classes."""
 
+import numpy as np
 from sklearn.base import ClassifierMixin
 
 from sklboolean._core.base import LogOddsMixin, TableScoreMixin, restore_on_error
@@ -175,7 +176,8 @@ default=None
             weights = labelled_weights(
                 sample_weight, codes, self.classes_, self.class_weight
             )
-            n_classes = len(self.classes_)
-            loss = LogisticLoss() if n_classes == 2 else SoftmaxLoss(n_classes)
-            self._boost(samples, codes, weights, codes, loss, params, progress)
+            loss, targets = LogisticLoss(), codes.astype(np.float64)
+            if len(self.classes_) > 2:
+                loss, targets = SoftmaxLoss(len(self.classes_)), codes
+            self._boost(samples, targets, weights, codes, loss, params, progress)
         return self

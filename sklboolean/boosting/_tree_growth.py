@@ -14,16 +14,18 @@
 #
 # Chen, Guestrin. "XGBoost: A Scalable Tree Boosting System". KDD 2016, section 2.2.
 
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from threading import Thread
 
 import numpy as np
 
 from sklboolean._core.meta import draw_seed
-from sklboolean._core.parallel import each_slice
+from sklboolean._core.parallel import count_threads, each_slice
 from sklboolean.boosting._trees import GrowingTree, add_leaf_values, check_trees
 
-# Leaves of fewer samples are summed before a second thread has started.
-MANY = 2**16
+# Samples of each thread, at least.
+MANY = 2**12
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class Trees:
                 self.roots, scores[first:last],
             )  # fmt: skip
 
-        each_slice(add, len(words), n_jobs, small=len(words) < MANY // 4, step=2**14)
+        each_slice(add, len(words), n_jobs, small=len(words) < 2**14, step=2**14)
 
     def conjunctions(self, n_features):
         """List the conjunction of each leaf with its value, by tree.
@@ -135,22 +137,44 @@ class TreeGrower:
 
     def __init__(self, blocks, params, directions, groups, rng):
         self.params, self.rng = params, rng
-        shape = params.max_leaf_nodes, int(blocks.starts[-1]), 2
-        self.slots = np.empty(shape, dtype=np.int64)
-        most = len(blocks.codes) if params.n_jobs == 1 else MANY - 1
-        self.tree = GrowingTree(
-            blocks, params, directions, groups, self.slots, most, self._add_on_threads
-        )
+        n_most = max(1, len(blocks.codes) // MANY)
+        self.n_threads = 1 if n_most == 1 else min(n_most, count_threads(params.n_jobs))
+        self.tree = GrowingTree(blocks, params, directions, groups, self.n_threads)
 
-    def grow(self, slopes, curvatures, members, bound=np.inf, refit=None):
-        """Grow a tree.
+    @contextmanager
+    def helped(self):
+        """Let other threads do pieces of what the tree does; it needs none of them."""
+        threads = [
+            Thread(target=self.tree.help, args=(number,))
+            for number in range(1, self.n_threads)
+        ]
+        begun = []
+        try:
+            with suppress(RuntimeError):  # none starts when Python ends
+                for thread in threads:
+                    thread.start()
+                    begun.append(thread)
+            yield
+        finally:
+            self.tree.end_help()
+            for thread in begun:
+                thread.join()
+
+    def grow(
+        self, slopes, curvatures, members, scores, rate=1.0, bound=np.inf, refit=None
+    ):
+        """Grow a tree, and add its values to the scores.
 
         Parameters
         ----------
-        slopes, curvatures : ndarrays of shape (n_samples,), float64
-            Of the loss by the score; those of other samples are 0.
-        members : ndarray of shape (n_members,), int32
-            The samples of the tree, which are put into the order of the leaves.
+        slopes, curvatures : ndarrays of shape (n_numbers,), float64
+            Of the loss by the score, at first those of the samples. All are rounded to
+            multiples of one unit.
+        members : ndarray of shape (n_samples,), int32
+            Becomes the samples in the order of the leaves.
+        scores : ndarray of shape (n_numbers,), float64
+        rate : float
+            Factor of the values.
         bound : float
             The largest absolute value of a leaf.
         refit : callable or None
@@ -160,30 +184,15 @@ class TreeGrower:
         Returns
         -------
         tree : Trees
-        leaves : ndarray of shape (n_leaves, 3), int32
-            Node of each leaf, and first and end of its samples.
         """
         n_most = 2 * self.params.max_leaf_nodes - 1
         features = np.full(n_most, -1, dtype=np.int32)
         children = np.zeros((n_most, 2), dtype=np.int32)
         values, gains = np.zeros((2, n_most))
-        leaves = np.empty((self.params.max_leaf_nodes, 3), dtype=np.int32)
         n_leaves = self.tree.grow(
-            members, slopes, curvatures, bound, draw_seed(self.rng), refit, features,
-            children, values, gains, leaves,
+            members, slopes, curvatures, bound, draw_seed(self.rng), refit, scores,
+            rate, features, children, values, gains,
         )  # fmt: skip
         used = slice(2 * n_leaves - 1)
         nodes = features[used], children[used], values[used], gains[used]
-        return Trees(*nodes, np.zeros(1, dtype=np.int32)), leaves[:n_leaves]
-
-    def _add_on_threads(self, first, end, slot):
-        """Add up the samples of a large leaf."""
-        sums, parts = self.slots[slot], []
-
-        def add(from_, to):
-            part = np.empty_like(sums)
-            self.tree.add_samples(first + from_, first + to, part)
-            parts.append(part)
-
-        each_slice(add, end - first, self.params.n_jobs)
-        np.sum(parts, axis=0, out=sums)
+        return Trees(*nodes, np.zeros(1, dtype=np.int32))

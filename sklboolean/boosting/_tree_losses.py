@@ -11,7 +11,9 @@
 # Statistics 29, 2001, section 4.
 
 import numpy as np
-from scipy.special import expit, xlogy
+from scipy.special import xlogy
+
+from sklboolean.boosting._trees import logistic_derivatives, logistic_losses
 
 # The largest step of a tree where a loss grows like an exponential.
 LARGEST_STEP = 2.0
@@ -32,12 +34,15 @@ class LogisticLoss:
 
     def values(self, targets, scores):
         """Compute the log-loss of each sample."""
-        return np.logaddexp(0, np.where(targets == 1, -scores[:, 0], scores[:, 0]))
+        losses = np.empty(len(targets))
+        logistic_losses(targets, scores[:, 0], losses)
+        return losses
 
     def derivatives(self, targets, scores):
         """Compute the slopes and curvatures by the score."""
-        shares = expit(scores)
-        return shares - targets[:, None], shares * (1 - shares)
+        slopes, curvatures = np.empty((2, *scores.shape))
+        logistic_derivatives(targets, scores[:, 0], slopes[:, 0], curvatures[:, 0])
+        return slopes, curvatures
 
 
 class SoftmaxLoss:

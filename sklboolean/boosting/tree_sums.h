@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "../_core/team.h"
+
 /* The slopes; and the curvatures times 2**shift, plus the number of samples. */
 typedef struct {
     int64_t slope, rest;
@@ -40,30 +42,56 @@ typedef struct {
     sklb_sum where_true;
 } sklb_split;
 
-/* A leaf: its samples among the members, its sums, the bounds of its value, its split. */
+/* A leaf: its samples among the members, its sums, its value and bounds, its split. */
 typedef struct {
     int64_t node, first, end;
     sklb_sum total;
-    double low, high;
+    double value, low, high;
     sklb_split split;
 } sklb_leaf;
 
-/* One addition of 16 bytes for each block of a sample: compilers need no help with it. */
-static void sklb_add_samples(const sklb_features *features, const int32_t *members, int64_t n,
-                             const int32_t *derivatives, int shift, sklb_sum *sums) {
-    const int64_t n_blocks = features->n_blocks;
-    memset(sums, 0, (size_t)features->n_codes * sizeof *sums);
+SKLB_INLINE void sklb_add(sklb_sum *sum, sklb_sum more) {
+#if SKLB_X86
+    __m128i *both = (__m128i *)sum;
+    const __m128i added = _mm_set_epi64x(more.rest, more.slope);
+    _mm_storeu_si128(both, _mm_add_epi64(_mm_loadu_si128(both), added));
+#else
+    sum->slope += more.slope;
+    sum->rest += more.rest;
+#endif
+}
+
+/* Add samples to the sums of up to four blocks from the first one on. */
+SKLB_INLINE void sklb_add_to_blocks(const sklb_features *features, const int32_t *members,
+                                    int64_t n, const int32_t *derivatives, int shift,
+                                    int64_t first, int n_blocks, sklb_sum *sums) {
+    sklb_sum *of_block[4];
+    for (int b = 0; b < n_blocks; b++) of_block[b] = sums + features->starts[first + b];
     for (int64_t k = 0; k < n; k++) {
         const int64_t i = members[k];
-        const uint8_t *of_sample = features->codes + i * n_blocks;
-        const int64_t slope = derivatives[2 * i];
-        const int64_t rest = ((int64_t)derivatives[2 * i + 1] << shift) + 1;
-        for (int64_t b = 0; b < n_blocks; b++) {
-            sklb_sum *sum = sums + features->starts[b] + of_sample[b];
-            sum->slope += slope;
-            sum->rest += rest;
-        }
+        const uint8_t *codes = features->codes + i * features->n_blocks + first;
+        const sklb_sum more = {derivatives[2 * i],
+                               ((int64_t)derivatives[2 * i + 1] << shift) + 1};
+        for (int b = 0; b < n_blocks; b++) sklb_add(of_block[b] + codes[b], more);
     }
+}
+
+/* One addition of 16 bytes for each block of a sample, in passes over four blocks: the few
+ * samples of a piece stay in the nearest cache. */
+static void sklb_add_samples(const sklb_features *features, const int32_t *members, int64_t n,
+                             const int32_t *derivatives, int shift, sklb_sum *sums) {
+    int64_t b = 0;
+    for (; b + 4 <= features->n_blocks; b += 4)
+        sklb_add_to_blocks(features, members, n, derivatives, shift, b, 4, sums);
+    for (; b + 2 <= features->n_blocks; b += 2)
+        sklb_add_to_blocks(features, members, n, derivatives, shift, b, 2, sums);
+    if (b < features->n_blocks)
+        sklb_add_to_blocks(features, members, n, derivatives, shift, b, 1, sums);
+}
+
+static void sklb_add_sums(sklb_sum *sums, const sklb_sum *others, int64_t n_codes, int sign) {
+    for (int64_t c = 0; c < n_codes; c++)
+        sklb_add(sums + c, (sklb_sum){sign * others[c].slope, sign * others[c].rest});
 }
 
 /* The sums over all codes before each one. They wrap around, and differences do not. */
@@ -168,32 +196,213 @@ static int64_t sklb_draw_features(const sklb_features *features, const uint64_t 
     return n_drawn;
 }
 
-/* Put the members in which a feature is true first, both parts in their order. */
-static int64_t sklb_part_members(const sklb_features *features, int64_t j, int32_t *members,
-                                 int64_t n, int32_t *others) {
-    const uint8_t *is_true = features->is_true + 256 * j;
-    const uint8_t *codes = features->codes + features->block_of_feature[j];
-    int64_t n_true = 0, n_others = 0;
-    for (int64_t k = 0; k < n; k++) {
-        const int32_t i = members[k];
-        const int goes_first = is_true[codes[i * features->n_blocks]];
-        members[n_true] = i;
-        others[n_others] = i;
-        n_true += goes_first;
-        n_others += !goes_first;
+/* What the threads of a tree share: a leaf's samples are `members`, of which the pieces are
+ * nearly equal parts. */
+typedef struct {
+    const sklb_features *features;
+    const sklb_split_rules *rules;
+    const sklb_leaf *leaves;
+    int64_t n_leaves;
+    const double *targets, *weights;
+    double *scores, *slopes, *curvatures, *losses;
+    int32_t *members, *derivatives;
+    int32_t *sorted[2]; /* room for the members of a piece where the feature is false, true */
+    int64_t n, n_pieces, feature;
+    int summed;      /* the value of the feature in samples to add up; -1: none */
+    int64_t *n_true;     /* of each piece */
+    double *largest;     /* of each piece: slope, curvature */
+    sklb_sum *sums, *of_helpers; /* of thread 0, and of all others */
+    int64_t *last_call;          /* in which a thread has added something */
+    int64_t call;
+} sklb_growth;
+
+static int64_t sklb_edge(const sklb_growth *growth, int64_t piece) {
+    return growth->n * piece / growth->n_pieces;
+}
+
+/* The slopes and curvatures of the log-loss by the log-odds. Divisions are apart from the
+ * exponentials: several are done at a time. */
+static void sklb_logistic_derivatives(const double *targets, const double *scores, int64_t n,
+                                      double *slopes, double *curvatures) {
+    for (int64_t i = 0; i < n; i++) slopes[i] = exp(-scores[i]);
+    for (int64_t i = 0; i < n; i++) {
+        const double share = 1 / (1 + slopes[i]);
+        slopes[i] = share - targets[i];
+        curvatures[i] = share * (1 - share);
     }
-    memcpy(members + n_true, others, (size_t)n_others * sizeof *others);
-    return n_true;
+}
+
+static void sklb_logistic_losses(const double *targets, const double *scores, int64_t n,
+                                 double *losses) {
+    for (int64_t i = 0; i < n; i++) {
+        const double score = targets[i] == 1 ? -scores[i] : scores[i];
+        losses[i] = fmax(score, 0) + log1p(exp(-fabs(score)));
+    }
+}
+
+static void sklb_differentiate_piece(void *work, int64_t piece, int64_t thread) {
+    sklb_growth *growth = work;
+    const int64_t first = sklb_edge(growth, piece), end = sklb_edge(growth, piece + 1);
+    (void)thread;
+    sklb_logistic_derivatives(growth->targets + first, growth->scores + first, end - first,
+                              growth->slopes + first, growth->curvatures + first);
+    for (int64_t i = first; i < end; i++) {
+        growth->slopes[i] *= growth->weights[i];
+        growth->curvatures[i] *= growth->weights[i];
+    }
+}
+
+static void sklb_measure_piece(void *work, int64_t piece, int64_t thread) {
+    sklb_growth *growth = work;
+    const int64_t first = sklb_edge(growth, piece), n = sklb_edge(growth, piece + 1) - first;
+    (void)thread;
+    sklb_logistic_losses(growth->targets + first, growth->scores + first, n,
+                         growth->losses + first);
+}
+
+/* The room of a thread for sums, which are 0 before its first piece of a call. */
+static sklb_sum *sklb_sums_of_thread(sklb_growth *growth, int64_t thread) {
+    const int64_t n_codes = growth->features->n_codes;
+    sklb_sum *sums = thread ? growth->of_helpers + (thread - 1) * n_codes : growth->sums;
+    if (growth->last_call[thread] != growth->call)
+        memset(sums, 0, (size_t)n_codes * sizeof *sums);
+    growth->last_call[thread] = growth->call;
+    return sums;
+}
+
+static double sklb_largest(const double *numbers, int64_t n) {
+    double largest[8] = {0}, most = 0;
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int lane = 0; lane < 8; lane++) {
+            const double size = fabs(numbers[i + lane]);
+            largest[lane] = size > largest[lane] ? size : largest[lane];
+        }
+    for (; i < n; i++) most = fmax(most, fabs(numbers[i]));
+    for (int lane = 0; lane < 8; lane++) most = fmax(most, largest[lane]);
+    return most;
+}
+
+static void sklb_find_largest(void *work, int64_t piece, int64_t thread) {
+    sklb_growth *growth = work;
+    const int64_t first = sklb_edge(growth, piece), n = sklb_edge(growth, piece + 1) - first;
+    (void)thread;
+    growth->largest[2 * piece] = sklb_largest(growth->slopes + first, n);
+    growth->largest[2 * piece + 1] = sklb_largest(growth->curvatures + first, n);
 }
 
 /* Round numbers to whole multiples of a power of two; ties go to the even one. The results
  * are below 2**31, and adding 1.5 * 2**52 leaves a double no binary digits below 1. */
 static void sklb_round(const double *numbers, int64_t n, double unit, int32_t *rounded) {
-    const double large = 6755399441055744.0;
+    const double large = 6755399441055744.0, scale = 1 / unit;
     for (int64_t i = 0; i < n; i++) {
-        const double sum = numbers[i] / unit + large;
+        const double sum = numbers[i] * scale + large;
         rounded[2 * i] = (int32_t)(sum - large);
     }
+}
+
+/* Round the derivatives of some samples, and add them up: the first leaf has all. */
+static void sklb_begin_piece(void *work, int64_t piece, int64_t thread) {
+    sklb_growth *growth = work;
+    const int64_t first = sklb_edge(growth, piece), n = sklb_edge(growth, piece + 1) - first;
+    sklb_round(growth->slopes + first, n, growth->rules->slope_unit,
+               growth->derivatives + 2 * first);
+    sklb_round(growth->curvatures + first, n, growth->rules->curvature_unit,
+               growth->derivatives + 2 * first + 1);
+    for (int64_t k = first; k < first + n; k++) growth->members[k] = (int32_t)k;
+    sklb_add_samples(growth->features, growth->members + first, n, growth->derivatives,
+                     growth->rules->shift, sklb_sums_of_thread(growth, thread));
+}
+
+/* Part the members of a piece by a feature, in their order, and add up one part. */
+static void sklb_part_piece(void *work, int64_t piece, int64_t thread) {
+    sklb_growth *growth = work;
+    const sklb_features *features = growth->features;
+    const int64_t first = sklb_edge(growth, piece), end = sklb_edge(growth, piece + 1);
+    const uint8_t *is_true = features->is_true + 256 * growth->feature;
+    const uint8_t *codes = features->codes + features->block_of_feature[growth->feature];
+    int32_t *false_members = growth->sorted[0] + first;
+    int32_t *true_members = growth->sorted[1] + first;
+    int64_t n_true = 0, n_false = 0;
+    for (int64_t k = first; k < end; k++) {
+        const int32_t i = growth->members[k];
+        const int goes_first = is_true[codes[i * features->n_blocks]];
+        true_members[n_true] = i;
+        false_members[n_false] = i;
+        n_true += goes_first;
+        n_false += !goes_first;
+    }
+    growth->n_true[piece] = n_true;
+    if (growth->summed < 0) return;
+    sklb_add_samples(features, growth->sorted[growth->summed] + first,
+                     growth->summed ? n_true : n_false, growth->derivatives,
+                     growth->rules->shift, sklb_sums_of_thread(growth, thread));
+}
+
+/* Put the members of a piece in which the feature is true behind those of the pieces
+ * before, and the others behind all these. */
+static void sklb_gather_piece(void *work, int64_t piece, int64_t thread) {
+    sklb_growth *growth = work;
+    const int64_t first = sklb_edge(growth, piece), n = sklb_edge(growth, piece + 1) - first;
+    int64_t n_true = 0, n_before = 0;
+    (void)thread;
+    for (int64_t p = 0; p < growth->n_pieces; p++) {
+        n_before += p < piece ? growth->n_true[p] : 0;
+        n_true += growth->n_true[p];
+    }
+    memcpy(growth->members + n_before, growth->sorted[1] + first,
+           (size_t)growth->n_true[piece] * sizeof(int32_t));
+    memcpy(growth->members + n_true + first - n_before, growth->sorted[0] + first,
+           (size_t)(n - growth->n_true[piece]) * sizeof(int32_t));
+}
+
+/* Add the values of the leaves to the scores of the members of a piece. */
+static void sklb_add_values(void *work, int64_t piece, int64_t thread) {
+    sklb_growth *growth = work;
+    const int64_t first = sklb_edge(growth, piece), end = sklb_edge(growth, piece + 1);
+    (void)thread;
+    for (int64_t l = 0; l < growth->n_leaves; l++) {
+        const sklb_leaf *leaf = growth->leaves + l;
+        const int64_t last = leaf->end < end ? leaf->end : end;
+        for (int64_t k = leaf->first > first ? leaf->first : first; k < last; k++)
+            growth->scores[growth->members[k]] += leaf->value;
+    }
+}
+
+/* Trees as nodes: a feature, -1 in a leaf; where it is false and true; a leaf's value. */
+typedef struct {
+    const int32_t *features, *children, *roots;
+    const double *values;
+    int64_t n_trees;
+} sklb_trees;
+
+/* Add the values of the leaves that packed samples reach, tree k to score k % n_columns. */
+static void sklb_walk(const sklb_trees *trees, const uint64_t *words, int64_t n_words,
+                      int64_t n, double *scores, int64_t n_columns) {
+    for (int64_t i = 0; i < n; i++, words += n_words, scores += n_columns)
+        for (int64_t k = 0; k < trees->n_trees; k++) {
+            int64_t node = trees->roots[k];
+            for (int32_t j; (j = trees->features[node]) >= 0;)
+                node = trees->children[2 * node + (words[j >> 6] >> (j & 63) & 1)];
+            scores[k % n_columns] += trees->values[node];
+        }
+}
+
+/* Samples that are held out, and the tree that has grown. */
+typedef struct {
+    sklb_trees tree;
+    const uint64_t *words;
+    double *scores;
+    int64_t n, n_words, n_pieces;
+} sklb_held_out;
+
+static void sklb_walk_piece(void *work, int64_t piece, int64_t thread) {
+    const sklb_held_out *samples = work;
+    const int64_t first = samples->n * piece / samples->n_pieces;
+    const int64_t end = samples->n * (piece + 1) / samples->n_pieces;
+    (void)thread;
+    sklb_walk(&samples->tree, samples->words + first * samples->n_words, samples->n_words,
+              end - first, samples->scores + first, 1);
 }
 
 #endif

@@ -1,5 +1,6 @@
 """Boosted trees: their growth by definition, their losses, and what they promise."""
 
+import threading
 from fractions import Fraction
 from itertools import product
 
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.boosting import grow_by_definition
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 from sklboolean import (
@@ -16,7 +18,7 @@ from sklboolean import (
     BooleanGradientBoostingRegressor,
 )
 from sklboolean._core.bits import pack_dense
-from sklboolean.boosting import _tree_growth
+from sklboolean.boosting import _gradient_boosting, _tree_growth
 from sklboolean.boosting._bit_blocks import BitBlocks
 from sklboolean.boosting._tree_growth import GrowthParams, TreeGrower
 from sklboolean.boosting._tree_losses import (
@@ -85,15 +87,16 @@ def test_growth_is_that_of_the_definition(seed):
     blocks = BitBlocks.of(pack_dense(bits), n_features)
     groups = np.ones((n_features, 1), dtype=np.uint64)
     grower = TreeGrower(blocks, params, directions, groups, np.random.RandomState(0))
-    members = np.arange(n_samples, dtype=np.int32)
-    tree, _ = grower.grow(slopes, curvatures, members)
+    members, own_scores = np.empty(n_samples, dtype=np.int32), np.zeros(n_samples)
+    tree = grower.grow(slopes, curvatures, members, own_scores)
     exact = [list(map(Fraction, numbers)) for numbers in (slopes, curvatures)]
     values, splits = grow_by_definition(bits.tolist(), *exact, rules)
     nodes = np.flatnonzero(tree.features >= 0)
     assert sorted(splits) == list(zip(nodes, tree.features[nodes], strict=True))
     scores = np.zeros((n_samples, 1))
     tree.add_scores(pack_dense(bits), scores)
-    np.testing.assert_allclose(scores[:, 0], np.array(values, dtype=float), rtol=1e-12)
+    np.testing.assert_array_equal(scores[:, 0], own_scores)
+    np.testing.assert_allclose(own_scores, np.array(values, dtype=float), rtol=1e-12)
 
 
 LOSSES = [LogisticLoss(), SoftmaxLoss(4), SquaredLoss()]
@@ -138,17 +141,40 @@ def test_the_formula_is_the_model(n_classes):
     np.testing.assert_array_equal(formula.predict(X.astype(bool)), model.predict(X))
 
 
-def test_sparse_bits_tables_and_threads_give_the_same_model(tmp_path, monkeypatch):
+def test_sparse_bits_and_tables_give_the_same_model(tmp_path):
     X, y = samples(n_features=70)
     model = BooleanGradientBoostingClassifier(
         **PLAIN | {"max_iter": 3, "n_iter_no_change": 3}
     )
     expected = model.fit(X, y).decision_function(X)
     table = BitTable.write(tmp_path / "bits", [(X, y)])
-    monkeypatch.setattr(_tree_growth, "MANY", 16)
     for data in (sparse.csr_array(X), table):
-        again = model.set_params(n_jobs=3).fit(data, y)
+        again = model.fit(data, y)
         np.testing.assert_array_equal(again.decision_function(X), expected)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "softmax", "absolute_error"])
+def test_the_model_does_not_depend_on_the_threads(loss, monkeypatch):
+    X, y = samples(n_samples=9000, n_classes=3 if loss == "softmax" else 2)
+    kind = (
+        BooleanGradientBoostingRegressor
+        if loss == "absolute_error"
+        else BooleanGradientBoostingClassifier
+    )
+    params = {"loss": loss} if kind is BooleanGradientBoostingRegressor else {}
+    model = kind(max_iter=4, random_state=0, **params).fit(X, y)
+    monkeypatch.setattr(_tree_growth, "MANY", 100)
+    monkeypatch.setattr(_gradient_boosting, "MANY", 100)
+    monkeypatch.setattr(_gradient_boosting, "PIECE", 1000)
+    started = threading.Thread.start
+    numbers = []
+    monkeypatch.setattr(threading.Thread, "start", lambda t: numbers.append(started(t)))
+    again = clone(model).set_params(n_jobs=3).fit(X, y)
+    assert len(numbers) >= 2
+    for name in ("features", "children", "values", "gains"):
+        expected = getattr(model._trees, name)
+        np.testing.assert_array_equal(getattr(again._trees, name), expected)
+    np.testing.assert_array_equal(again.validation_loss_, model.validation_loss_)
 
 
 @given(st.integers(0, 10**6), st.sampled_from([None, "poisson", "absolute_error"]))

@@ -2,6 +2,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -204,6 +205,28 @@ def test_a_call_beside_runs_once(n_jobs):
     result = beside(lambda: calls.append(threading.get_ident()) or 7, n_jobs)
     assert result() == 7
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_no_more_threads_than_jobs_work_at_once(n_jobs):
+    lock, running, most = threading.Lock(), set(), []
+
+    def work(first, last):
+        with lock:
+            running.add(threading.get_ident())
+            most.append(len(running))
+        time.sleep(0.02)
+        with lock:
+            running.discard(threading.get_ident())
+
+    def slices():
+        each_slice(work, 2 * n_jobs, n_jobs, step=1)
+
+    result = beside(slices, n_jobs)
+    slices()
+    result()
+    assert len(most) == 4 * n_jobs
+    assert 1 < max(most) <= n_jobs
 
 
 AFTER_THE_MAIN_THREAD = """
