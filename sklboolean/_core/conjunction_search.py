@@ -52,7 +52,7 @@ from sklboolean._core.conjunction_table import (
     fits_in_tables,
 )
 from sklboolean._core.feature_names import exclusive_groups
-from sklboolean._core.parallel import in_threads
+from sklboolean._core.parallel import count_threads, in_threads
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
@@ -437,7 +437,8 @@ class ConjunctionSearch:
         max_literals = check_integer(max_literals, "max_literals", 1, 65535)
         check_choice(monotone, "monotone", (False, True))
         check_n_jobs(n_jobs)
-        self.X, self.monotone, self.n_jobs = X, bool(monotone), n_jobs
+        # Joblib's context is asked once: that takes longer than many a search.
+        self.X, self.monotone, self.n_jobs = X, bool(monotone), count_threads(n_jobs)
         self.longest = min(max_literals, n_features)
         self.groups = encode_groups(feature_groups, n_features)
         none = np.zeros(n_features, dtype=np.int8)

@@ -170,28 +170,27 @@ class Curvatures:
             self.work += n_pairs * digits.size
             return
         # Many: samples without the digit are left out first, which leaves fewer words.
-        chosen = [self.counted[1, entries] for entries in (rows, others)]
+        # Rows of the same output are the last of the others.
+        n_apart, row = (len(rows), 0) if first >= len(others) else (0, first)
+        chosen = self.counted[1, np.concatenate([rows[:n_apart], others])]
+        # The multiples of all samples add up to less than 2**31.
+        totals = np.zeros((len(rows), len(others)), dtype=np.int32)
         for start in range(0, columns.shape[1], WORDS):
             for exponent, digit in enumerate(digits[:, start : start + WORDS]):
-                rows_of, others_of = (
-                    keep_true(columns, side, start, digit, self.n_jobs)
-                    for side in chosen
-                )
-                right = BitColumns.from_rows(others_of)
+                kept = keep_true(columns, chosen, start, digit, self.n_jobs)
+                rows_of = kept.take(slice(row, row + len(rows)))
+                right = BitColumns.from_rows(kept.take(slice(n_apart, None)))
 
                 def count(i, last, rows_of=rows_of, right=right, exponent=exponent):
-                    counts = count_common(
-                        rows_of.take(slice(i, last)),
-                        right.part(0, min(first + last, len(others))),
-                    )
-                    where = rows[i:last], others, first + i
-                    add_counts(counts, *where, sign * 2**exponent, self.matrix)
+                    end = min(first + last, len(others))
+                    pairs = rows_of.take(slice(i, last)), right.part(0, end)
+                    totals[i:last, :end] += count_common(*pairs) << exponent
 
-                # No two slices share a pair.
                 small = n_pairs * rows_of.words.shape[1] < PAIRED_FOR_THREADS
                 each_slice(count, len(rows), self.n_jobs, small=small, step=BLOCK)
                 self.work += n_pairs * rows_of.words.shape[1] // 3
-                self.work += PACK * (len(rows) + len(others)) * len(digit)
+                self.work += PACK * len(chosen) * len(digit)
+        add_counts(totals, rows, others, first, sign, self.matrix)
 
 
 def keep_true(columns, chosen, start, samples, n_jobs=1):
