@@ -67,8 +67,11 @@ cdef extern from "conjunction_table.h" nogil:
         sklb_seen seen
         sklb_best best
     int64_t sklb_list_places(const uint64_t *row, int64_t n_words, uint16_t *places)
+    ctypedef struct sklb_cover_row:
+        int32_t row, n_below
     void sklb_scatter(const sklb_table_rows *rows, int length, int64_t first, int64_t end,
-                      const double *values, double *sums)
+                      const double *values, double *sums, sklb_cover_row *sorted,
+                      int64_t *ends)
     int sklb_blocks_open(sklb_block_pass *blocks)
     void sklb_blocks_close(sklb_block_pass *blocks)
     void sklb_pass_blocks(sklb_block_pass *blocks, int depth, int64_t first, int64_t last)
@@ -91,8 +94,6 @@ cdef extern from "conjunction_table.h" nogil:
 
 cdef extern from "many_targets.h" nogil:
     int SKLB_TARGETS
-    ctypedef struct sklb_cover_row:
-        int32_t row, n_below
     ctypedef struct sklb_many:
         sklb_scan *scan
         const double *targets
@@ -151,20 +152,39 @@ cdef class TableRows:
         self.rows.starts, self.rows.places = &starts[0], &places[0]
 
     def scatter(self, int length, const double[::1] values, double[::1] sums,
-                int64_t first, int64_t last):
-        """Add the values of some samples to the sums of their conjunctions of a length."""
+                int64_t first, int64_t last, bint by_place):
+        """Add the values of some samples to the sums of their conjunctions of a length.
+
+        ``by_place`` adds to the sums of one largest place before the next, which keeps
+        large sums in the cache; for lengths of 2 and more.
+        """
         cdef int64_t begin, n = self.rows.n_samples
-        require(values.shape[0] == n and 0 <= first and last <= n,
-                "values and rows do not fit")
+        require(values.shape[0] == n and 0 <= first and last <= n
+                and length > by_place, "values and rows do not fit")
         # As many samples at a time as have so many conjunctions, for interrupts.
         cdef int64_t n_ones = self.rows.starts[n] // max(n, 1)
         cdef int64_t step = ADDITIONS_AT_A_TIME // max(self.rows.choose[length][n_ones], 1)
         step = max(1, min(step, SAMPLES_AT_A_TIME))
-        for begin in range(first, last, step):
-            with nogil:
-                sklb_scatter(&self.rows, length, begin, min(begin + step, last),
-                             &values[0], &sums[0])
-            PyErr_CheckSignals()
+        cdef sklb_cover_row *ordered = NULL
+        cdef int64_t *ends = NULL
+        cdef int64_t most = 0
+        try:
+            if by_place:
+                for begin in range(first, last, step):
+                    most = max(most, self.rows.starts[min(begin + step, last)]
+                               - self.rows.starts[begin])
+                ordered = <sklb_cover_row *> malloc((most + 1) * sizeof(sklb_cover_row))
+                ends = <int64_t *> malloc(self.rows.n_places * sizeof(int64_t))
+                if ordered == NULL or ends == NULL:
+                    raise MemoryError
+            for begin in range(first, last, step):
+                with nogil:
+                    sklb_scatter(&self.rows, length, begin, min(begin + step, last),
+                                 &values[0], &sums[0], ordered, ends)
+                PyErr_CheckSignals()
+        finally:
+            free(ordered)
+            free(ends)
 
     def nest(self, int length, const int32_t[::1] chains, const double[::1] shorter,
              double[::1] sums):

@@ -48,20 +48,53 @@ SKLB_INLINE void sklb_scatter_3(const int64_t *const *choose, const uint16_t *ro
         sklb_scatter_2(choose, row, c, value, sums + choose[3][row[c]]);
 }
 
-/* Of the conjunctions of `length`, for samples first to end. */
+/* A sample that has a place, with the number of its smaller places. */
+typedef struct {
+    int32_t row, n_below;
+} sklb_cover_row;
+
+/* Of the conjunctions of `length`, 2 or more, whose largest place is number k of the row. */
+SKLB_INLINE void sklb_scatter_place(const sklb_table_rows *t, int length, const uint16_t *row,
+                                    int64_t k, double value, double *sums) {
+    double *of_place = sums + t->choose[length][row[k]];
+    if (length == 2) sklb_scatter_1(row, k, value, of_place);
+    if (length == 3) sklb_scatter_2(t->choose, row, k, value, of_place);
+    if (length == 4) sklb_scatter_3(t->choose, row, k, value, of_place);
+}
+
+/* Of the conjunctions of `length`, for samples first to end. With `sorted`, which has room
+ * for the places of these samples, those of one largest place are done with before the next,
+ * so that large sums stay in the cache; `ends` has room for a number of each place. Only for
+ * a length of 2 or more. */
 static void sklb_scatter(const sklb_table_rows *t, int length, int64_t first, int64_t end,
-                         const double *values, double *sums) {
-    for (int64_t i = first; i < end; i++) {
+                         const double *values, double *sums, sklb_cover_row *sorted,
+                         int64_t *ends) {
+    int64_t n = 0;
+    for (int64_t i = first; !sorted && i < end; i++) {
         const uint16_t *row = t->places + t->starts[i];
-        int64_t n = t->starts[i + 1] - t->starts[i];
-        if (values[i] == 0) continue;
-        for (int64_t k = length - 1; k < n; k++) {
-            double *of_place = sums + t->choose[length][row[k]];
-            if (length == 1) *of_place += values[i];
-            if (length == 2) sklb_scatter_1(row, k, values[i], of_place);
-            if (length == 3) sklb_scatter_2(t->choose, row, k, values[i], of_place);
-            if (length == 4) sklb_scatter_3(t->choose, row, k, values[i], of_place);
-        }
+        int64_t n_ones = t->starts[i + 1] - t->starts[i];
+        double value = values[i];
+        if (length == 1) sklb_scatter_1(row, n_ones, value, sums);
+        for (int64_t k = length - 1; length > 1 && value != 0 && k < n_ones; k++)
+            sklb_scatter_place(t, length, row, k, value, sums);
+    }
+    if (!sorted) return;
+    memset(ends, 0, t->n_places * sizeof(int64_t));
+    for (int64_t i = first; i < end; i++)
+        for (int64_t k = t->starts[i]; values[i] != 0 && k < t->starts[i + 1]; k++)
+            ends[t->places[k]]++;
+    for (int64_t a = 0; a < t->n_places; a++) {
+        int64_t n_samples = ends[a];
+        ends[a] = n, n += n_samples;
+    }
+    for (int64_t i = first; i < end; i++)
+        for (int64_t k = t->starts[i]; values[i] != 0 && k < t->starts[i + 1]; k++)
+            sorted[ends[t->places[k]]++] =
+                (sklb_cover_row){(int32_t)i, (int32_t)(k - t->starts[i])};
+    for (int64_t j = 0; j < n; j++) {
+        const uint16_t *row = t->places + t->starts[sorted[j].row];
+        if (sorted[j].n_below >= length - 1)
+            sklb_scatter_place(t, length, row, sorted[j].n_below, values[sorted[j].row], sums);
     }
 }
 

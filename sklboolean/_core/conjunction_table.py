@@ -16,8 +16,9 @@ number, a sample adds to the last one only: running sums give the others.
 #    feature that is true in more than half of the samples is inverted. A sample has one
 #    place of each chain, the last that is true, so each sample has few.
 # 2. Add. Each sample adds its value to the sums of the conjunctions of its places: one
-#    by one (``scatter``), by blocks of places whose bits are the number of a bin
-#    (``sum_blocks``), or, for few different values, by counting covers (``count``).
+#    by one (``scatter``; sums beyond the cache by their largest places), by blocks of
+#    places whose bits are the number of a bin (``sum_blocks``), or, for few different
+#    values, by counting covers (``count``).
 #    `TableCost` knows the time of each before anything is done.
 # 3. Finish. Running sums within chains give those of all samples where a place is true.
 #    Of one-hot columns exactly one is true, so the sums with the one that was left out
@@ -58,6 +59,8 @@ ADDED_BY_ONE = 2e5
 # Sums of 8 bytes that a thread may have besides those of the table, and nanoseconds of
 # additions for each that make up for it.
 MOST_COPIED, COPY = 2**21, 8
+# Sums of a length that stay in the cache, whatever the order of additions.
+IN_CACHE = 2**18
 # Bits of a bin: blocks of 12, 6, 4, 3 features for 1, 2, 3, 4 literals.
 BIN_BITS = 12
 
@@ -435,7 +438,8 @@ class ConjunctionTable:
                 own = {k: np.zeros_like(of) for k, of in scattered.items()}
                 others.append(own)
             for length, of_length in own.items():
-                rows.scatter(length, values, of_length, first, last)
+                by_place = length > 1 and len(of_length) > IN_CACHE
+                rows.scatter(length, values, of_length, first, last, by_place)
 
         # Asking the context for threads takes longer than to add single features.
         adding = ADD * self.n_ones if list(sums) == [1] else self.cost.adding

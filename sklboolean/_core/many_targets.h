@@ -15,10 +15,6 @@
 enum { SKLB_TARGETS = 32, SKLB_MOST_SIGNS = 1 << (SKLB_LONGEST_IN_TABLE - 1) };
 
 typedef struct {
-    int32_t row, n_below; /* number of places of the row below those of the suffix */
-} sklb_cover_row;
-
-typedef struct {
     sklb_scan *scan;       /* of the first target */
     const double *targets; /* SKLB_TARGETS numbers of each row */
     const double *factors; /* of each number of rows */

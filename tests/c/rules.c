@@ -124,8 +124,10 @@ static void check_table(int path) {
     }
     sklb_table_rows table = {M, N, {0}, starts, places};
     for (int k = 0; k <= SKLB_LONGEST_IN_TABLE; k++) table.choose[k] = choose[k];
-    sklb_scatter(&table, 3, 0, N / 3, values, scattered);
-    sklb_scatter(&table, 3, N / 3, N, values, scattered);
+    sklb_cover_row sorted[M * N];
+    int64_t ends[M];
+    sklb_scatter(&table, 3, 0, N / 3, values, scattered, NULL, NULL);
+    sklb_scatter(&table, 3, N / 3, N, values, scattered, sorted, ends);
     sklb_block_pass blocks;
     memset(&blocks, 0, sizeof blocks);
     blocks.rows = &table, blocks.length = 3, blocks.values = values, blocks.sums = in_blocks;

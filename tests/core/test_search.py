@@ -425,10 +425,10 @@ def one_hot_table(rng):
 
 @given(
     st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([1, 2**24]),
-    st.integers(1, 3),
+    st.integers(1, 3), st.sampled_from([0, 2**18]),
 )  # fmt: skip
 def test_sums_of_one_hot_columns_are_those_of_their_definition(
-    seed, longest, listed, n_jobs
+    seed, longest, listed, n_jobs, in_cache
 ):
     rng = np.random.default_rng(seed)
     X = one_hot_table(rng)
@@ -436,6 +436,7 @@ def test_sums_of_one_hot_columns_are_those_of_their_definition(
     values = rng.integers(-9, 10, n_samples).astype(float)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(conjunction_table, "LISTED", listed)
+        patch.setattr(conjunction_table, "IN_CACHE", in_cache)
         patch.setattr(conjunction_table, "ADDED_BY_ONE", 0)
         patch.setattr(conjunction_table, "COPY", 0)
         literals = np.zeros((m, 2), dtype=np.int32)
