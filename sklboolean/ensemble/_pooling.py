@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 LEAST_PROBABILITY = 1e-9
 CS = 10.0 ** np.arange(-3, 2.5, 0.5)
 STRENGTH = 5.0  # of the prior of the weights
+NOISE_RATES = np.linspace(0, 0.44, 23)  # among which wrong labels are estimated
 
 
 def centered_logits(probabilities):
@@ -28,8 +29,10 @@ def centered_logits(probabilities):
     return logs - logs.mean(axis=1, keepdims=True)
 
 
-def pool_weights(logits, codes, sample_weight, prior):
+def pool_weights(logits, codes, sample_weight, prior, label_noise=0.0):
     """Choose the weights of models by the log-loss of their weighted sum.
+
+    The softmax of the sum gives the probabilities of the right labels.
 
     Parameters
     ----------
@@ -40,28 +43,63 @@ def pool_weights(logits, codes, sample_weight, prior):
     sample_weight : ndarray of shape (n_samples,), float64
     prior : ndarray of shape (n_models,), float64
         Divided by its sum, the weights without samples.
+    label_noise : float, default=0.0
+        Probability that one of the other classes, each as often, takes the place of the
+        right label.
 
     Returns
     -------
     weights : ndarray of shape (n_models,), float64
-        They minimize the loss plus ``STRENGTH * sum(w - prior * log(w))``, which is
-        convex.
+        They minimize the loss plus ``STRENGTH * sum(w - prior * log(w))``. Without
+        noise it is convex; with noise the search begins at the prior.
+    objective : float
+        The least value.
     """
-    is_label = codes[:, None] == np.arange(logits.shape[2])
+    n_classes = logits.shape[2]
+    is_label = codes[:, None] == np.arange(n_classes)
+    # p is the probability of a label to be right, wrong + (1 - noise - wrong) * p that
+    # of the label as it came.
+    wrong = label_noise / max(n_classes - 1, 1)
+    log_wrong = np.log(wrong) if wrong else -np.inf
+    log_slope = np.log(1 - label_noise - wrong)
 
     def loss(weights):
         scores = np.tensordot(weights, logits, axes=1)
-        losses = logsumexp(scores, axis=1) - scores[is_label]
-        residuals = sample_weight[:, None] * (softmax(scores, axis=1) - is_label)
-        return sample_weight @ losses, (logits * residuals).sum(axis=(1, 2))
+        logs = log_slope + scores[is_label] - logsumexp(scores, axis=1)
+        label_logs = np.logaddexp(logs, log_wrong)
+        trust = sample_weight * np.exp(logs - label_logs)
+        residuals = trust[:, None] * (softmax(scores, axis=1) - is_label)
+        return -(sample_weight @ label_logs), (logits * residuals).sum(axis=(1, 2))
 
     return positive_minimizer(loss, prior)
+
+
+def estimate_label_noise(logits, codes, sample_weight, prior):
+    """Estimate the share of wrong labels by the loss of held-out samples.
+
+    Wrong labels look like labels that are hard to predict. With few samples the prior
+    of the weights keeps the estimate from running off, and it is too low.
+
+    Parameters
+    ----------
+    logits, codes, sample_weight, prior
+        As for `pool_weights`.
+
+    Returns
+    -------
+    label_noise : float
+        The mean of `NOISE_RATES` that are weighted by ``exp(-objective)``.
+    """
+    pool = logits, codes, sample_weight, prior
+    objectives = [pool_weights(*pool, rate)[1] for rate in NOISE_RATES]
+    return float(NOISE_RATES @ softmax(-np.array(objectives)))
 
 
 def positive_minimizer(loss, prior):
     """Minimize ``loss(w) + STRENGTH * sum(w - prior * log(w))`` for a prior of sum 1.
 
-    ``loss`` computes a convex loss, and its slopes by the weights.
+    ``loss`` computes a loss, and its slopes by the weights. Returns the weights and the
+    least value.
     """
     # Over the logarithms of the weights, which keeps these positive; the penalty is the
     # relative entropy to the prior, up to a constant.
@@ -74,7 +112,8 @@ def positive_minimizer(loss, prior):
         return value, weights * slopes + STRENGTH * (weights - prior)
 
     bounds = [(-30, 5)] * len(prior)
-    return np.exp(minimize(objective, np.log(prior), jac=True, bounds=bounds).x)
+    found = minimize(objective, np.log(prior), jac=True, bounds=bounds)
+    return np.exp(found.x), float(found.fun)
 
 
 def choose_ridge_C(X, codes, weights, folds):
@@ -143,6 +182,6 @@ def prediction_weights(predictions, targets, sample_weight, prior):
         slopes = -(centered @ (sample_weight * errors)) / unit
         return sample_weight @ errors**2 / (2 * unit), slopes
 
-    weights = positive_minimizer(loss, prior)
+    weights, _ = positive_minimizer(loss, prior)
     intercept = float(mean - weights @ means)
     return weights, intercept, targets - intercept - weights @ predictions

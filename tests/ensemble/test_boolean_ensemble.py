@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
-from scipy.special import log_softmax, logit, softmax
+from scipy.special import logit, softmax
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.metrics import log_loss
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -61,8 +62,11 @@ def frame(n_samples=90, seed=0):
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 2**31), st.integers(1, 3), st.integers(2, 4), st.integers(0, 30))
-def test_weights_minimize_the_objective(seed, n_models, n_classes, n_samples):
+@given(
+    st.integers(0, 2**31), st.integers(1, 3), st.integers(2, 4), st.integers(0, 30),
+    st.sampled_from([0.0, 0.1, 0.4]),
+)  # fmt: skip
+def test_weights_minimize_the_objective(seed, n_models, n_classes, n_samples, noise):
     """Written down by its definition, the objective is not lower anywhere near."""
     rng = np.random.default_rng(seed)
     probabilities = rng.dirichlet(np.ones(n_classes), (n_models, n_samples))
@@ -74,20 +78,45 @@ def test_weights_minimize_the_objective(seed, n_models, n_classes, n_samples):
         loss = 0.0
         for i in range(n_samples):
             scores = sum(w * logits[m, i] for m, w in enumerate(weights))
-            loss -= sample_weight[i] * log_softmax(scores)[codes[i]]
+            p = softmax(scores)
+            others = np.delete(p, codes[i]).sum()
+            label = (1 - noise) * p[codes[i]] + noise / (n_classes - 1) * others
+            loss -= sample_weight[i] * np.log(label)
         modes = prior / prior.sum()
         return loss + STRENGTH * sum(weights - modes * np.log(weights))
 
-    found = pool_weights(logits, codes, sample_weight, prior)
+    found, least = pool_weights(logits, codes, sample_weight, prior, noise)
     assert (found > 0).all()
+    assert least == pytest.approx(objective(found))
     for _ in range(5):
         other = found * np.exp(0.05 * rng.standard_normal(n_models))
         assert objective(found) <= objective(other) + 1e-4
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_known_noise_gives_probabilities_of_right_labels(n_classes):
+    """Every bit says the class; a fifth of the labels are wrong."""
+    samples = np.arange(100 * n_classes)
+    codes, copies = samples % n_classes, samples // n_classes
+    X = csr_array(np.eye(n_classes)[codes])
+    moves = np.where(copies % 5, 0, 1 + copies // 5 % (n_classes - 1))
+    labels = (codes + moves) % n_classes
+    model = BooleanEnsembleClassifier(SMALL, random_state=0).fit(X, labels)
+    found = model.predict_proba(X).max(axis=1)
+    np.testing.assert_allclose(found, 0.8, atol=0.03)
+    model.set_params(label_noise=0.2).fit(X, labels)
+    assert model.predict_proba(X).max(axis=1).min() > 0.95
+    assert log_loss(codes, model.predict_proba(X)) < 0.05
+    assert model.label_noise_ == 0.2
+    estimate = model.set_params(label_noise="auto").fit(X, labels).label_noise_
+    assert 0.02 < estimate < 0.2
+    assert model.fit(X, codes).label_noise_ < 0.02
+
+
 def test_without_samples_weights_are_the_prior():
     nothing = np.empty((3, 0, 2))
-    weights = pool_weights(nothing, np.empty(0, int), np.empty(0), np.array([1, 2, 1]))
+    prior = np.array([1, 2, 1])
+    weights, _ = pool_weights(nothing, np.empty(0, int), np.empty(0), prior)
     np.testing.assert_allclose(weights, [0.25, 0.5, 0.25])
 
 
@@ -393,6 +422,9 @@ def test_bad_input_is_named(estimators, y, message):
         BooleanEnsembleClassifier(estimators).fit(X, y)
     with pytest.raises(ValueError, match="encoder must be a BooleanEncoder or None"):
         BooleanEnsembleClassifier(encoder="auto").fit(X, y)
+    for noise in (-0.1, 0.8, "much"):  # four labels, of two classes at least
+        with pytest.raises(ValueError, match="label_noise must be"):
+            BooleanEnsembleClassifier(label_noise=noise).fit(X, y)
 
 
 @pytest.mark.parametrize(
