@@ -221,7 +221,7 @@ def _completion_scores(group):
         yield here, input_terms + sums.reshape(activations.shape[:2])
 
 
-def log_sums_of_known(params, signs, n_jobs=None):
+def log_sums_of_known(params, signs):
     """Compute the log of the sum over all completions of each sample.
 
     Parameters
@@ -229,8 +229,6 @@ def log_sums_of_known(params, signs, n_jobs=None):
     params : RBMParams
     signs : ndarray of shape (n_samples, n), dtype int8
         0 where a bit is missing.
-    n_jobs : int or None
-        Threads. The result does not depend on it.
 
     Returns
     -------
@@ -250,17 +248,17 @@ def log_sums_of_known(params, signs, n_jobs=None):
             for here, scores in _completion_scores(group):
                 sums[here] = logsumexp(scores, axis=1)
         else:
-            sums = log_marginals(group.params, group.hidden_biases, n_jobs)
+            sums = log_marginals(group.params, group.hidden_biases)
         log_sums[incomplete[group.samples]] = group.known + sums[group.which]
     return log_sums
 
 
-def complete_by_means(params, signs, n_jobs=None):
+def complete_by_means(params, signs):
     """Replace missing bits by their conditional means.
 
     Parameters
     ----------
-    params, signs, n_jobs
+    params, signs
         As for ``log_sums_of_known``.
 
     Returns
@@ -279,7 +277,7 @@ def complete_by_means(params, signs, n_jobs=None):
         else:
             for i, biases in enumerate(group.hidden_biases):
                 machine = group.params.replace(hidden_bias=biases)
-                means[i] = partition_moments(machine, n_jobs)[1].visible
+                means[i] = partition_moments(machine)[1].visible
         # Rounding must not make a probability negative.
         means = np.clip(means, -1.0, 1.0)
         filled[np.ix_(group.samples, group.missing)] = means[group.which]

@@ -15,7 +15,7 @@
 # 4.4). `stepwise_em` does one M-step for each batch of a stream, with counts in which
 # earlier batches fade (Cappe, Moulines 2009; Liang, Klein 2009).
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +40,6 @@ class EMOptions:
     alpha: float
     n_init: int
     max_iter: int
-    n_jobs: int | None = None
 
 
 def posterior(log_joint):
@@ -235,7 +234,7 @@ class MixtureState:
         return MixtureState(mixture, counts, self.total)
 
 
-def expected_counts(mixture, signs, weights, n_jobs=None):
+def expected_counts(mixture, signs, weights):
     """Divide samples among the components and count: the E-step.
 
     Parameters
@@ -244,8 +243,6 @@ def expected_counts(mixture, signs, weights, n_jobs=None):
     signs : PackedSigns or ndarray of shape (n_samples, n_features)
         0 where a bit is missing: it is not counted.
     weights : ndarray of shape (n_samples,), dtype float64
-    n_jobs : int or None
-        Threads. The result does not depend on it.
 
     Returns
     -------
@@ -278,7 +275,7 @@ def expected_counts(mixture, signs, weights, n_jobs=None):
                 )
 
     small = signs.size * shape[0] < SMALL
-    each_slice(add_blocks, n_slabs, n_jobs, step=1, small=small)
+    each_slice(add_blocks, n_slabs, step=1, small=small)
     counts = Counts(members.sum(axis=0), sums.sum(axis=0), n_known.sum(axis=0))
     return counts, float(log_likelihoods.sum())
 
@@ -311,7 +308,7 @@ def maximising_mixture(counts, alpha, attributes=None):
     return unscaled.with_logits(log_weights, np.where(alone, logits, np.log(true)))
 
 
-def em_step(mixture, signs, weights, alpha, n_jobs=None):
+def em_step(mixture, signs, weights, alpha):
     """Take one step of EM.
 
     Parameters
@@ -320,8 +317,6 @@ def em_step(mixture, signs, weights, alpha, n_jobs=None):
         As for ``expected_counts``.
     alpha : float
         As for ``maximising_mixture``.
-    n_jobs : int or None
-        Threads. The result does not depend on it.
 
     Returns
     -------
@@ -330,7 +325,7 @@ def em_step(mixture, signs, weights, alpha, n_jobs=None):
     log_likelihood : float
         Weighted sum over the samples, of the mixture before the step.
     """
-    counts, log_likelihood = expected_counts(mixture, signs, weights, n_jobs)
+    counts, log_likelihood = expected_counts(mixture, signs, weights)
     return maximising_mixture(counts, alpha, mixture.attributes), log_likelihood
 
 
@@ -351,7 +346,7 @@ def run_em(mixture, signs, weights, options):
     mixture, signs, weights
         As for ``em_step``.
     options : EMOptions
-        alpha, n_jobs and max_iter, at least 1.
+        alpha, and max_iter, at least 1.
 
     Returns
     -------
@@ -359,9 +354,7 @@ def run_em(mixture, signs, weights, options):
     """
     total, before, history = weights.sum(), -np.inf, []
     while True:
-        better, log_likelihood = em_step(
-            mixture, signs, weights, options.alpha, options.n_jobs
-        )
+        better, log_likelihood = em_step(mixture, signs, weights, options.alpha)
         history.append(log_likelihood / total)
         objective = (log_likelihood + log_prior(mixture, options.alpha)) / total
         converged = bool(objective - before < TOL)
@@ -430,16 +423,10 @@ def fit_best_start(signs, weights, options, rng, attributes=None, report=None):
     result : EMResult
     """
     seeds = rng.randint(MAX_SEED, size=options.n_init)
-    arguments = signs, weights, options, attributes
-    if options.n_init == 1:  # tasks are the blocks of samples
-        results = (fit_from_seed(seed, *arguments) for seed in seeds)
-    else:
-        single = replace(options, n_jobs=1)
-        starts = ((seed, signs, weights, single, attributes) for seed in seeds)
-        results = in_threads(fit_from_seed, starts, options.n_jobs)
+    starts = ((seed, signs, weights, options, attributes) for seed in seeds)
     # The first of equally good starts wins, whichever finished first.
     best = None
-    for result in results:
+    for result in in_threads(fit_from_seed, starts):
         if best is None or result.objective > best.objective:
             best = result
         if report is not None and report(result, best):

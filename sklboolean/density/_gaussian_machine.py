@@ -112,14 +112,12 @@ def pair_energies(params):
     return PairEnergies(left, right, limits, left_logs, right_logs, crossed)
 
 
-def gaussian_moments(params, n_jobs=None):
+def gaussian_moments(params):
     """Compute the log of the integral over inputs, summed over states; its gradient.
 
     Parameters
     ----------
     params : RBMParams
-    n_jobs : int or None
-        Threads. The result does not depend on it.
 
     Returns
     -------
@@ -149,7 +147,7 @@ def gaussian_moments(params, n_jobs=None):
             means[:units, units:] = means[units:, :units].T
             means /= total
 
-    each_slice(add_blocks, len(sums), n_jobs, step=1)
+    each_slice(add_blocks, len(sums), step=1)
     pairs = np.tensordot(softmax(sums), blocks, axes=1)
     hidden = np.diag(pairs).copy()
     components, visible_bias = params.components, params.visible_bias

@@ -117,7 +117,6 @@ class TrainingOptions:
     alpha: float
     visible_bias: bool
     max_iter: int
-    n_jobs: int | None = None
     tree_updates: int = 0
     moments: Callable = partition_moments  # of the machine, with its log Z
     report: Callable | None = None  # of (text, parameters, log Z), after a step
@@ -211,7 +210,7 @@ def bit_tables(params, n_bytes):
     return biases, np.ascontiguousarray(tables)
 
 
-def sum_posteriors(params, samples, weights, n_jobs=None):
+def sum_posteriors(params, samples, weights):
     """Sum up what a gradient needs of samples.
 
     Parameters
@@ -220,8 +219,6 @@ def sum_posteriors(params, samples, weights, n_jobs=None):
     samples : ndarray of shape (n_samples, n), or (n_samples, n / 8) for packed bits
         Packed bits are uint8.
     weights : ndarray of shape (n_samples,), dtype float64
-    n_jobs : int or None
-        Threads.
 
     Returns
     -------
@@ -267,13 +264,11 @@ def sum_posteriors(params, samples, weights, n_jobs=None):
             hidden[block] = means.sum(axis=0)
             products[block] = means.T @ inputs
 
-    each_slice(add_blocks, n_blocks, n_jobs, step=1)
+    each_slice(add_blocks, n_blocks, step=1)
     return float(values.sum()), hidden.sum(axis=0), products.sum(axis=0)
 
 
-def mean_log_likelihood(
-    params, table, edges=None, n_jobs=None, moments=partition_moments
-):
+def mean_log_likelihood(params, table, edges=None, moments=partition_moments):
     """Compute the mean log-likelihood of a data set, its gradient and log Z.
 
     Parameters
@@ -282,8 +277,6 @@ def mean_log_likelihood(
     table : SampleTable
     edges : ndarray of shape (n,) or None
         ``edge_means`` of the table, for a tree.
-    n_jobs : int or None
-        Threads.
     moments : callable
         Computes log Z and the moments of a machine.
 
@@ -296,8 +289,8 @@ def mean_log_likelihood(
     """
     packed = table.bits is not None and params.max_active is None
     samples = table.bits if packed else table.samples
-    value, hidden, products = sum_posteriors(params, samples, table.shares, n_jobs)
-    log_z, of_machine = moments(params, n_jobs)
+    value, hidden, products = sum_posteriors(params, samples, table.shares)
+    log_z, of_machine = moments(params)
     value += params.visible_bias @ table.means + table.log_base - log_z
     if edges is not None:
         value += params.couplings @ edges
@@ -374,7 +367,7 @@ class Ascent:
         penalised = self.coordinates.penalised(unscaled)
         # `to_gradient` makes of the gradient by the parameters that by the coordinates.
         value, by_params, log_z = mean_log_likelihood(
-            params, self.table, self.edges, self.options.n_jobs, self.options.moments
+            params, self.table, self.edges, self.options.moments
         )
         objective = value - alpha / 2 * (penalised @ penalised)
         gradient = self.coordinates.to_gradient(by_params) - alpha * penalised
@@ -467,11 +460,11 @@ def maximise_likelihood(starts, table, n_samples, options, rng):
     state : AscentState
     """
     states, n_iter = list(map(AscentState, starts)), N_ITER_SHORT
-    # Ascents are the coarser work: each of them runs on one thread and is a step.
-    single = replace(options, n_jobs=1, report=None)
+    # Ascents are the coarser work: each of them is a step.
+    silent = replace(options, report=None)
     while len(states) > 1:
-        starts, finished = [(each, n_iter, single, *table) for each in states], []
-        for state in in_threads(ascend, starts, options.n_jobs):
+        starts, finished = [(each, n_iter, silent, *table) for each in states], []
+        for state in in_threads(ascend, starts):
             finished.append(state)
             if options.report is not None:
                 value = state.log_likelihoods[-1]

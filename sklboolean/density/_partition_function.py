@@ -134,14 +134,12 @@ def _half_tables(params):
     return left, right, tables
 
 
-def log_partition(params, n_jobs=None):
+def log_partition(params):
     """Compute the log of the sum over all inputs and hidden states.
 
     Parameters
     ----------
     params : RBMParams
-    n_jobs : int or None
-        Threads. The result does not depend on it.
 
     Returns
     -------
@@ -152,16 +150,16 @@ def log_partition(params, n_jobs=None):
     m, n = params.components.shape
     if n < m and params.parents is None and params.max_active is None:
         transposed, constant = _transposed(params)
-        return log_partition(transposed, n_jobs) + float(constant)
-    return sum_tables(_half_tables(params)[2], gradient=False, n_jobs=n_jobs)
+        return log_partition(transposed) + float(constant)
+    return sum_tables(_half_tables(params)[2], gradient=False)
 
 
-def partition_moments(params, n_jobs=None):
+def partition_moments(params):
     """Compute the log of the sum over all states, and its gradient.
 
     Parameters
     ----------
-    params, n_jobs
+    params
         As for ``log_partition``.
 
     Returns
@@ -174,13 +172,13 @@ def partition_moments(params, n_jobs=None):
     m, n = params.components.shape
     if n < m and params.parents is None and params.max_active is None:
         transposed, constant = _transposed(params)
-        log_z, moments = partition_moments(transposed, n_jobs)
+        log_z, moments = partition_moments(transposed)
         visible = 2 * moments.hidden - 1
         products = (visible - moments.visible[:, None]) / 2 + moments.products.T
         hidden = (1 + moments.visible) / 2
         return log_z + float(constant), Moments(hidden, visible, products, None)
     left, right, tables = _half_tables(params)
-    log_z, left_sums, right_sums, edges = sum_tables(tables, n_jobs=n_jobs)
+    log_z, left_sums, right_sums, edges = sum_tables(tables)
     left_shares, left_means = left_sums
     right_shares, right_means = right_sums[0][: len(right)], right_sums[1][: len(right)]
     hidden = np.concatenate([right_shares @ right, left_shares @ left])
@@ -266,7 +264,7 @@ def hidden_log_weights(params):
     return log_state_weights(tables, 0, len(left), len(right)).reshape(-1)
 
 
-def log_marginals(params, hidden_biases, n_jobs=None):
+def log_marginals(params, hidden_biases):
     """Compute the log of the sum over all states, for many vectors of hidden biases.
 
     One call serves all samples with the same missing inputs: ``params`` has the missing
@@ -277,8 +275,6 @@ def log_marginals(params, hidden_biases, n_jobs=None):
     params : RBMParams
         Its hidden bias is not used.
     hidden_biases : ndarray of shape (n_samples, m)
-    n_jobs : int or None
-        Threads. The result does not depend on it.
 
     Returns
     -------
@@ -314,7 +310,7 @@ def log_marginals(params, hidden_biases, n_jobs=None):
             log_sums[here] = np.logaddexp(log_sums[here], logs_of_batch)
 
         small = n_samples < 1024
-        each_slice(add, n_samples, n_jobs, multiple=256, small=small, step=256)
+        each_slice(add, n_samples, multiple=256, small=small, step=256)
     return log_sums
 
 

@@ -386,7 +386,7 @@ class SlabSums:
         return log_sum, left / total, right, left_means, right_means, edges
 
 
-def sum_tables(tables, gradient=True, n_jobs=None):
+def sum_tables(tables, gradient=True):
     """Sum up the weights of all pairs of states.
 
     Parameters
@@ -394,8 +394,6 @@ def sum_tables(tables, gradient=True, n_jobs=None):
     tables : FactorTables
     gradient : bool
         Whether to compute more than the log-sum.
-    n_jobs : int or None
-        Threads. The result does not depend on it.
 
     Returns
     -------
@@ -419,7 +417,7 @@ def sum_tables(tables, gradient=True, n_jobs=None):
             for slab in range(first, last):
                 slabs.add(tables, slab, start, step)
 
-        each_slice(add, n_slabs, n_jobs, small=work < MAX_WORK // 8)
+        each_slice(add, n_slabs, small=work < MAX_WORK // 8)
     log_sum, left, right, left_means, right_means, edges = slabs.merge()
     if not gradient:
         return log_sum

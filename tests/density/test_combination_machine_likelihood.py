@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from joblib import parallel_config
 from oracles.density import (
     agreeing,
     all_inputs,
@@ -104,11 +105,11 @@ def test_sums_over_packed_bits_have_the_same_bits_on_all_paths_and_threads(cpu_p
     samples = rng.integers(0, 256, (5000, 3), dtype=np.uint8)
     weights, shapes = rng.random(5000), ((20, 21), (20,), (21,))
     params = RBMParams(*(rng.normal(scale=3, size=shape) for shape in shapes))
-    found = [
-        sum_posteriors(params, samples, weights, n_jobs)
-        for _ in cpu_paths()
-        for n_jobs in (1, 2)
-    ]
+    found = []
+    for _ in cpu_paths():
+        for n_jobs in (1, 2):
+            with parallel_config(n_jobs=n_jobs):
+                found.append(sum_posteriors(params, samples, weights))
     for sums in found[1:]:
         for one, other in zip(found[0], sums, strict=True):
             np.testing.assert_array_equal(one, other)
@@ -210,8 +211,9 @@ def test_gradient_does_not_depend_on_threads():
     signs, _ = draw_table(1, 30, n_samples=5000)
     table = make_table(signs)
     edges = edge_means(table, weights.parents)
-    one = mean_log_likelihood(weights, table, edges, n_jobs=1)
-    two = mean_log_likelihood(weights, table, edges, n_jobs=2)
+    one = mean_log_likelihood(weights, table, edges)
+    with parallel_config(n_jobs=2):
+        two = mean_log_likelihood(weights, table, edges)
     assert one[0] == two[0]
     for a, b in zip(one[1], two[1], strict=True):
         np.testing.assert_array_equal(a, b)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from joblib import parallel_config
 from oracles.density import enumerate_machine, every_row, hidden_rows, joint_log_weights
 from scipy.special import logsumexp
 from sklboolean._core._cpu import available_cpu_paths, cpu_path, use_cpu_path
@@ -62,13 +63,13 @@ def each_path(request):
     use_cpu_path(before)
 
 
-def assert_moments_are_enumerated(weights, max_active, n_jobs=None):
+def assert_moments_are_enumerated(weights, max_active):
     expected_log_z, *expected = enumerate_machine(weights, max_active)
     weights = weights.replace(max_active=max_active)
-    log_z, moments = partition_moments(weights, n_jobs)
+    log_z, moments = partition_moments(weights)
     error = rounding(weights)
     assert log_z == pytest.approx(expected_log_z, rel=1e-13, abs=error)
-    assert log_partition(weights, n_jobs) == pytest.approx(log_z, rel=1e-14)
+    assert log_partition(weights) == pytest.approx(log_z, rel=1e-14)
     for ours, theirs in zip(moments, expected, strict=True):
         if theirs is None:
             assert ours is None
@@ -206,7 +207,9 @@ def test_every_ratio_that_the_compiled_loop_accepts(each_path):
 @pytest.mark.parametrize("forest", [False, True])
 def test_result_does_not_depend_on_threads(forest):
     weights = random_weights(np.random.default_rng(5), 16, 20, 1.0, forest)
-    one, four = (partition_moments(weights, n_jobs=n_jobs) for n_jobs in (1, 4))
+    one = partition_moments(weights)
+    with parallel_config(n_jobs=4):
+        four = partition_moments(weights)
     assert one[0] == four[0]
     for ours, theirs in zip(one[1], four[1], strict=True):
         np.testing.assert_array_equal(ours, theirs)
@@ -250,7 +253,8 @@ def test_marginals_of_many_rows(n, scale, forest, max_active, monkeypatch):
     weights = random_weights(rng, 9, n, scale, forest and n > 0)
     biases = rng.normal(size=(200, 9)) * scale
     limited = weights.replace(max_active=max_active)
-    ours = log_marginals(limited, biases, n_jobs=2)
+    with parallel_config(n_jobs=2):
+        ours = log_marginals(limited, biases)
     H = hidden_rows(9, max_active)
     free = weights.replace(hidden_bias=np.zeros(9))
     sums = logsumexp(joint_log_weights(free, every_row(n, -1.0), H), axis=1)
