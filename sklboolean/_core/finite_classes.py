@@ -9,6 +9,7 @@ version spaces are then counts and intersections of such sets.
 # space an intersection. Mistakes are counted in planes: plane b holds bit b of the
 # count of every hypothesis, and a mistake is added to all of them by ripple carry.
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from math import comb
@@ -187,9 +188,20 @@ class LiteralClass:
 
 @dataclass(frozen=True)
 class FunctionClass:
-    """Callable hypotheses: functions of X that return one bool for each sample."""
+    """Functions of a sample array that return a bool or a label for each sample.
+
+    Attributes
+    ----------
+    functions : tuple of callables
+    classes : array-like of shape (2,) or None
+        The negative and the positive label, if the functions return labels.
+    numbers : sequence of int or None
+        Their numbers in the list of the user, if some were left out.
+    """
 
     functions: tuple
+    classes: object = None
+    numbers: Sequence | None = None
 
     @property
     def n_hypotheses(self):
@@ -198,24 +210,29 @@ class FunctionClass:
 
     def accepting(self, values):
         """Compute the set of functions that accept each sample."""
-        values = values.astype(bool)
-        answers = [self._answers(k, values) for k in range(self.n_hypotheses)]
+        numbers = range(self.n_hypotheses) if self.numbers is None else self.numbers
+        pairs = zip(numbers, self.functions, strict=True)
+        answers = [self._answers(*pair, values) for pair in pairs]
         return pack_dense(np.column_stack(answers))
 
-    def _answers(self, k, values):
-        # A copy: a function may change its argument.
-        answers = np.asarray(self.functions[k](values.copy()))
-        if answers.shape != (len(values),) or not np.isin(answers, (0, 1)).all():
-            raise ValueError(
-                f"hypotheses[{k}] must return one 0 or 1 for each of the "
-                f"{len(values)} samples; it returned shape {answers.shape}, dtype "
-                f"{answers.dtype}."
-            )
-        return answers.astype(bool)
+    def _answers(self, number, function, values):
+        classes = [0, 1] if self.classes is None else list(self.classes)
+        # A copy, so that no function can change the data of the next one.
+        labels = np.asarray(function(values.copy()))
+        if labels.shape == (len(values),) and np.isin(labels, classes).all():
+            return labels == classes[1]
+        wanted = "a bool" if self.classes is None else f"a label of {classes}"
+        raise ValueError(
+            f"hypotheses[{number}] must return {wanted} for each of the {len(values)} "
+            f"samples; it returned shape {labels.shape}, dtype {labels.dtype}. For "
+            "functions that return labels take FiniteVersionSpace, and set classes."
+        )
 
     def take(self, hypotheses):
         """Restrict the class to the functions with the given indices."""
-        return FunctionClass(tuple(self.functions[k] for k in hypotheses))
+        numbers = range(self.n_hypotheses) if self.numbers is None else self.numbers
+        functions = tuple(self.functions[k] for k in hypotheses)
+        return FunctionClass(functions, self.classes, [numbers[k] for k in hypotheses])
 
 
 @dataclass(frozen=True)

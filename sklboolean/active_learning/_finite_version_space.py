@@ -6,7 +6,7 @@
 # levels of counts of bits. Levels too light to change the last bit of a sum are left
 # out.
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -150,9 +150,8 @@ callables, or ndarray of shape (n_hypotheses, n_points)
         if not isinstance(hypotheses, np.ndarray):
             options = {"max_literals": self.max_literals, "monotone": self.monotone}
             members = build_class(hypotheses, n_features, **options)
-            if isinstance(hypotheses, str):
-                return members
-            return CallableClass(tuple(enumerate(hypotheses)), self.classes)
+            is_named = isinstance(hypotheses, str)
+            return members if is_named else replace(members, classes=self.classes)
         if (
             hypotheses.ndim != 2
             or not hypotheses.size
@@ -324,50 +323,6 @@ callables, or ndarray of shape (n_hypotheses, n_points)
         """Leave out the levels, which are computed again when they are needed."""
         state = super().__getstate__()
         return state | {"_levels": None} if "_levels" in state else state
-
-
-@dataclass(frozen=True)
-class CallableClass:
-    """Functions of a sample array that return a bool or a label for each sample.
-
-    Attributes
-    ----------
-    functions : tuple of (int, callable)
-        With their numbers in the list of the user.
-    classes : array-like of shape (2,) or None
-        The negative and the positive label, if the functions return labels.
-    """
-
-    functions: tuple
-    classes: object = None
-
-    @property
-    def n_hypotheses(self):
-        """Number of functions."""
-        return len(self.functions)
-
-    def accepting(self, X):
-        """Compute the packed set of functions that predict positive, per sample."""
-        predictions = [self._predict(k, function, X) for k, function in self.functions]
-        return pack_dense(np.column_stack(predictions))
-
-    def _predict(self, k, function, X):
-        classes = [0, 1] if self.classes is None else list(self.classes)
-        # A copy, so that no function can change the data of the next one.
-        labels = np.asarray(function(X.copy()))
-        if labels.shape == (len(X),) and np.isin(labels, classes).all():
-            return labels == classes[1]
-        wanted = "a bool" if self.classes is None else f"a label of {classes}"
-        raise ValueError(
-            f"hypotheses[{k}] must return {wanted} for each of the {len(X)} samples; "
-            f"it returned shape {labels.shape}, dtype {labels.dtype}. Functions that "
-            "return labels need the parameter classes."
-        )
-
-    def take(self, hypotheses):
-        """Return the class of some of the functions, given by their positions."""
-        chosen = tuple(self.functions[i] for i in hypotheses)
-        return CallableClass(chosen, self.classes)
 
 
 def _blocks(n_samples, bits_per_sample):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklboolean._core.labels import distinct_labels, plain_labels
-from sklboolean._core.validation import is_missing
+from sklboolean._core.validation import is_missing, take_samples
 
 
 def find_missing(y):
@@ -127,7 +127,7 @@ class CallableOracle:
         if len(indices) > 1:
             asked = f"samples {indices.tolist()}"
         try:
-            answer = self.function(_take(self.X, indices - self.first), indices)
+            answer = self.function(take_samples(self.X, indices - self.first), indices)
         except Exception as error:
             raise RuntimeError(
                 f"The oracle failed on {asked}: {type(error).__name__}: {error}. The "
@@ -153,12 +153,3 @@ class CallableOracle:
                     "are kept."
                 )
         return labels, missing
-
-
-def _take(X, indices):
-    """Select samples of a data frame, an array, a sparse array or a list."""
-    if hasattr(X, "iloc"):
-        return X.iloc[indices]
-    if hasattr(X, "shape"):
-        return X[indices]
-    return [X[i] for i in indices]
