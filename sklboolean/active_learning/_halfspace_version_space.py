@@ -79,6 +79,14 @@ class ProjectedSamples:
         return ProjectedSamples(self.X[chosen], residuals, coordinates, squares)
 
 
+def stack_samples(first, second):
+    """Append samples, dense or sparse, to others; None: there are none yet."""
+    if first is None:
+        return second.copy()
+    stack = sparse.vstack if sparse.issparse(first) else np.concatenate
+    return stack([first, second])
+
+
 class OrthonormalBasis:
     """Orthonormal basis of labelled samples that are known by kernel values only.
 
@@ -320,13 +328,7 @@ class KernelVersionSpace(VersionSpace):
         self.n_labels_ += 1
         if residual > 0:
             self._orthonormal.append(coordinates, residual, length)
-            x = samples.X[i : i + 1]
-            if self.basis_ is None:
-                self.basis_ = x.copy()
-            elif sparse.issparse(x):
-                self.basis_ = sparse.vstack([self.basis_, x], format="csr")
-            else:
-                self.basis_ = np.concatenate([self.basis_, x])
+            self.basis_ = stack_samples(self.basis_, samples.X[i : i + 1])
         return True
 
     def project(self, X) -> "ProjectedSamples":

@@ -16,7 +16,10 @@ from scipy import sparse
 from sklboolean._core.labels import distinct_labels
 from sklboolean._core.sparse_structure import without_duplicates
 from sklboolean.active_learning._disagreement import label_entropy
-from sklboolean.active_learning._halfspace_version_space import ProjectedSamples
+from sklboolean.active_learning._halfspace_version_space import (
+    ProjectedSamples,
+    stack_samples,
+)
 from sklboolean.active_learning._strategies import VOTES_ONLY, choose_samples
 
 # Numbers of samples of a stream that are predicted at a time.
@@ -190,7 +193,7 @@ class QueryState:
 
     def skip(self, X, indices):
         """Remember samples whose label is not known: they are not queried again."""
-        self.skipped = X if self.skipped is None else stack_samples(self.skipped, X)
+        self.skipped = stack_samples(self.skipped, X)
         self.skipped_indices.extend(indices)
 
     def not_skipped(self, X):
@@ -465,12 +468,6 @@ class QueryState:
                 return None
             first, length = block.stop, min(2 * length, MAX_BLOCK)
         return None
-
-
-def stack_samples(first, second):
-    """Append samples, dense or sparse."""
-    stack = sparse.vstack if sparse.issparse(first) else np.concatenate
-    return stack([first, second])
 
 
 def sample_keys(X):

@@ -45,22 +45,7 @@ TABLE_BITS = 3  # a table may hold 2 ** (exact_limit + 3) numbers
 # Draws of inputs given hidden states
 
 
-class Forest(NamedTuple):
-    """The edges between inputs, in the order in which inputs are drawn."""
-
-    order: np.ndarray  # (n,), parents before their children
-    parents: np.ndarray  # (n,), -1 for a root
-
-
-def forest_of(params):
-    """Prepare the forest of a machine for draws; None without a forest."""
-    if params.parents is None:
-        return None
-    order = parents_first(params.parents).astype(np.intp)
-    return Forest(order, params.parents.astype(np.intp))
-
-
-def draw_inputs(params, states, rng, forest=None):
+def draw_inputs(params, states, rng):
     """Draw inputs given hidden states.
 
     The inputs are independent, or a forest, of which one pass up and one pass down
@@ -72,8 +57,6 @@ def draw_inputs(params, states, rng, forest=None):
     states : ndarray of shape (n_samples, m)
         0 or 1.
     rng : Generator or RandomState
-    forest : Forest or None
-        ``forest_of(params)``; give it where there are many calls.
 
     Returns
     -------
@@ -83,26 +66,26 @@ def draw_inputs(params, states, rng, forest=None):
     fields = params.input_fields(states)
     if params.parents is None:
         return np.where(uniform < expit(2 * fields), 1.0, -1.0)
-    forest = forest_of(params) if forest is None else forest
     links = 2 * np.abs(params.couplings)
     # The largest total message of the children to each parent.
-    child = forest.parents >= 0
-    pull = np.bincount(forest.parents[child], links[child], len(links))
+    child = params.parents >= 0
+    pull = np.bincount(params.parents[child], links[child], len(links))
     if (2 * np.abs(fields).max(axis=0) + pull).max() > MAX_LOG_ODDS:
-        return _draw_inputs_by_logs(params, states, uniform, forest)
+        return _draw_inputs_by_logs(params, states, uniform)
     signs, scratch = np.empty_like(fields), np.empty((2, fields.shape[1]))
     ratios, strengths = np.exp(-2 * np.abs(fields)), np.exp(-links)
+    forest = parents_first(params.parents), params.parents.astype(np.intp, copy=False)
     for batch in gen_batches(len(fields), max(1, CELLS_AT_A_TIME // fields.shape[1])):
         draws = fields[batch], ratios[batch], uniform[batch]
         draw_signs(*draws, *forest, params.couplings, strengths, *scratch, signs[batch])
     return signs
 
 
-def _draw_inputs_by_logs(params, states, uniform, forest):
+def _draw_inputs_by_logs(params, states, uniform):
     """Draw inputs whose odds are beyond the range of a double."""
     fields, signs = log_sums_over_inputs(params, states)[1], np.empty_like(uniform)
-    for bit in forest.order:
-        field, parent = fields[:, bit], forest.parents[bit]
+    for bit in parents_first(params.parents):
+        field, parent = fields[:, bit], params.parents[bit]
         if parent >= 0:
             field = field + params.couplings[bit] * signs[:, parent]
         signs[:, bit] = np.where(uniform[:, bit] < expit(2 * field), 1.0, -1.0)

@@ -30,7 +30,7 @@ import numpy as np
 from scipy.special import logit
 
 from sklboolean._core.damage import require
-from sklboolean.density._conditionals import draw_hidden, draw_inputs, forest_of
+from sklboolean.density._conditionals import draw_hidden, draw_inputs
 from sklboolean.density._initialization import fit_inputs
 from sklboolean.density._partition_function import log_sums_over_inputs
 from sklboolean.density._rbm_params import (
@@ -53,9 +53,8 @@ MIN_PROBABILITY = 0.01  # of a hidden unit of that machine
 
 def gibbs_chain(params, states, n_steps, rng):
     """Take steps of block Gibbs sampling and return the hidden states."""
-    forest = forest_of(params)
     for _ in range(n_steps):
-        signs = draw_inputs(params, states, rng, forest)
+        signs = draw_inputs(params, states, rng)
         states = draw_hidden(hidden_posteriors(params.activations(signs))[1], rng)
     return states
 
@@ -178,7 +177,7 @@ def sample_moments(params, signs, weights):
     return moments, means
 
 
-def gibbs_step(params, states, forest, rng):
+def gibbs_step(params, states, rng):
     """Take a step of block Gibbs sampling with all chains: the negative phase.
 
     Returns
@@ -189,13 +188,13 @@ def gibbs_step(params, states, forest, rng):
     states : ndarray of shape (n_chains, m)
     """
     require(len(states), "there are no chains")
-    signs = draw_inputs(params, states, rng, forest)
+    signs = draw_inputs(params, states, rng)
     weights = np.full(len(states), 1 / len(states))
     moments, means = sample_moments(params, signs, weights)
     return moments, draw_hidden(means, rng)
 
 
-def pcd_step(state, signs, weights, forest, options, rate):
+def pcd_step(state, signs, weights, options, rate):
     """Take a step along the difference between the moments of samples and chains.
 
     Parameters
@@ -204,7 +203,6 @@ def pcd_step(state, signs, weights, forest, options, rate):
     signs : ndarray of shape (n_samples, n), dtype float64
     weights : ndarray of shape (n_samples,)
         Their sum is the weight of the step.
-    forest : Forest or None
     options : ChainOptions
         alpha and momentum.
     rate : float
@@ -218,7 +216,7 @@ def pcd_step(state, signs, weights, forest, options, rate):
     params = coordinates.to_params(state.vector)
     rng = np.random.default_rng([state.seed, state.n_steps])
     positive, _ = sample_moments(params, signs, weights)
-    negative, states = gibbs_step(params, state.states, forest, rng)
+    negative, states = gibbs_step(params, state.states, rng)
     total = weights.sum()
     # Both moments are those of the same weight: the batch's.
     gradient = coordinates.to_gradient(positive.minus(negative, total))
@@ -249,11 +247,11 @@ def fit_epoch(state, signs, sample_weight, options, rate_of):
     -------
     state : PCDState
     """
-    size, forest = options.batch_size, forest_of(state.params)
+    size = options.batch_size
     for batch, start in enumerate(range(0, len(signs), size)):
         samples = signs[start : start + size].astype(np.float64)
         weights = sample_weight[start : start + size] / len(samples)
-        state = pcd_step(state, samples, weights, forest, options, rate_of(batch))
+        state = pcd_step(state, samples, weights, options, rate_of(batch))
         if np.abs(state.vector).max() > MAX_PARAM:
             raise ValueError(
                 "The weights grew without bound: "
@@ -373,7 +371,7 @@ def anneal(path, signs, betas, rng):
         The mean of their exponentials is, in expectation, the ratio of the partition
         function at the last place to that at the first.
     """
-    forest, log_weights = forest_of(path.last), np.zeros(len(signs))
+    log_weights = np.zeros(len(signs))
     for beta, next_beta in pairwise(betas):
         before, after = path.at(beta), path.at(next_beta)
         effect = signs @ path.last.components.T  # beta scales the components
@@ -381,7 +379,7 @@ def anneal(path, signs, betas, rng):
         log_sums, means = hidden_posteriors(next_beta * effect + after.hidden_bias)
         log_weights += log_sums
         log_weights += after.add_input_terms(signs) - before.add_input_terms(signs)
-        signs = draw_inputs(after, draw_hidden(means, rng), rng, forest)
+        signs = draw_inputs(after, draw_hidden(means, rng), rng)
     return log_weights
 
 

@@ -1,5 +1,7 @@
 """Trees between columns: the best one, and the order of its columns."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from sklboolean._core.damage import require_below
@@ -34,6 +36,13 @@ def maximum_spanning_tree(gains):
 
 def parents_first(parents):
     """Sort the columns of a forest so that parents come before their children."""
+    return _order_of(np.asarray(parents, dtype=np.int64).tobytes())
+
+
+@lru_cache(maxsize=32)
+def _order_of(parents):
+    """Compute the order once for many draws."""
+    parents = np.frombuffer(parents, dtype=np.int64)
     require_below(parents + 1, len(parents) + 1, "parents, each plus 1,")
     ancestors = np.append(parents, -1)  # of ever higher degree; that of none is none
     depths = (ancestors >= 0).astype(np.int64)
@@ -42,4 +51,6 @@ def parents_first(parents):
         ancestors = ancestors[ancestors]
     if (ancestors >= 0).any():
         raise ValueError("parents has a cycle: give a forest, -1 at each root.")
-    return np.argsort(depths[:-1], kind="stable")
+    order = np.argsort(depths[:-1], kind="stable")
+    order.flags.writeable = False
+    return order

@@ -31,7 +31,6 @@ from scipy.special import comb
 
 MOST_TABLED = 6  # columns of a conjunction of which all patterns are tabled
 MOST_PAIRS = 2**22  # of patterns at once
-WIDEST = 2**16  # codes are renumbered before they exceed it
 
 
 @dataclass(frozen=True)
@@ -219,22 +218,8 @@ def distinct_rows(bits):
     rows : ndarray of shape (n_distinct, n_columns), bool
         Row ``codes[i]`` of it is row i.
     """
-    codes, n_codes = np.zeros(len(bits), dtype=np.int64), 1
-    for column in bits.T:
-        # Append the bit; renumber before the codes grow beyond small tables.
-        codes = 2 * codes + column
-        n_codes *= 2
-        if n_codes > WIDEST:
-            codes, n_codes = _renumber(codes, n_codes)
-    codes, n_codes = _renumber(codes, n_codes)
-    places = np.empty(n_codes, dtype=np.intp)
-    places[codes] = np.arange(len(bits))
-    return codes, bits[places]
-
-
-def _renumber(codes, n_codes):
-    """Number the codes that occur, without gaps."""
-    occurs = np.zeros(n_codes, dtype=bool)
-    occurs[codes] = True
-    numbers = np.cumsum(occurs) - 1
-    return numbers[codes], int(numbers[-1]) + 1
+    # Rows as fixed-size binary values: one sort finds the equal ones.
+    keys = np.ascontiguousarray(np.packbits(bits, axis=1))
+    keys = keys.view(f"V{keys.shape[1]}").ravel()
+    _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
+    return codes.ravel(), bits[first]

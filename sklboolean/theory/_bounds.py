@@ -10,6 +10,7 @@ from scipy.integrate import quad
 from scipy.sparse import issparse
 from scipy.special import entr
 
+from sklboolean.active_learning._disagreement import as_reals
 from sklboolean.theory._numbers import (
     LOG_SLACK,
     all_exact,
@@ -369,7 +370,7 @@ def hinge_deviation(scores, signs, margin) -> float:
     5.0
     """
     margin = float(as_fraction(margin, "margin", above=0, at_most=1e300))
-    scores, signs = _as_floats(scores, "scores"), _as_signs(signs)
+    scores, signs = as_reals(scores, "scores"), _as_signs(signs)
     if scores.ndim != 1 or scores.shape != signs.shape:
         raise ValueError(
             "scores and signs must have the same shape (n_samples,); got "
@@ -588,16 +589,6 @@ def _as_numbers(values, name, n_dims):
         shape = "(n_features,)" if n_dims == 1 else "(n_samples, n_features)"
         raise ValueError(f"{name} must have shape {shape}; got {array.shape}.")
     return array
-
-
-def _as_floats(values, name):
-    """Convert real numbers, finite or not, to float64."""
-    try:
-        if np.iscomplexobj(values):
-            raise TypeError("they are complex")
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must contain real numbers: {error}.") from error
 
 
 def _as_signs(values):

@@ -9,7 +9,6 @@ import pytest
 from oracles.density import all_joint_log_weights, draw_weights
 from scipy.special import softmax
 
-from sklboolean.density._conditionals import forest_of
 from sklboolean.density._maximum_likelihood import (
     edge_means,
     make_table,
@@ -55,7 +54,7 @@ def rows_of(seed, n_samples, n):
 def test_chains_in_equilibrium_have_the_moments_of_the_machine(tree):
     weights, rng = draw_weights(1, 3, 5, tree=tree), np.random.default_rng(0)
     states = exact_states(weights, 40000, rng)
-    found, after = gibbs_step(weights, states, forest_of(weights), rng)
+    found, after = gibbs_step(weights, states, rng)
     exact = partition_moments(weights)[1]
     bound = hoeffding(40000, 3 + 5 + 15 + 5 + 3)
     for estimate, moment in zip(found, exact, strict=True):
@@ -73,14 +72,8 @@ def test_step_in_equilibrium_goes_along_the_gradient(tree):
     chains = replace(chains, states=states)
     coordinates, alpha = chains.coordinates, 0.3
     shares = np.full(30, 1 / 30)
-    found = pcd_step(
-        chains,
-        signs.astype(float),
-        shares,
-        forest_of(weights),
-        learning(alpha=alpha),
-        0.5,
-    )
+    options = learning(alpha=alpha)
+    found = pcd_step(chains, signs.astype(float), shares, options, 0.5)
     table = make_table(signs)
     edges = edge_means(table, weights.parents) if tree else None
     gradient = mean_log_likelihood(weights, table, edges)[1]
