@@ -504,11 +504,5 @@ class ForestMixture:
         for here, factor in zip(blocks, factors, strict=True):
             shares[here] *= factor
             means[here] *= factor
-        pairs = [
-            sum(
-                factor * sums_of_block
-                for factor, sums_of_block in zip(factors, by_block, strict=True)
-            )
-            for by_block in zip(*pairs, strict=True)
-        ]
+        pairs = [sum(map(np.multiply, factors, of)) for of in zip(*pairs, strict=True)]
         return float(log_sum), shares, means, pairs

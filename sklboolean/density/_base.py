@@ -15,8 +15,12 @@ from types import MappingProxyType
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, logsumexp
-from sklearn.base import DensityMixin
+from scipy.special import expit, logsumexp, softmax
+from sklearn.base import (
+    ClassNamePrefixFeaturesOutMixin,
+    DensityMixin,
+    TransformerMixin,
+)
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -152,16 +156,6 @@ def doublings(largest):
     return (2**k for k in range(int(largest).bit_length()))
 
 
-def log_in_blocks(function, samples, known=None):
-    """Apply ``apply_in_blocks`` to some samples; the others get -inf."""
-    if known is None or known.all():
-        return apply_in_blocks(function, samples)
-    results = np.full(len(samples), -np.inf)
-    if known.any():
-        results[known] = apply_in_blocks(function, samples[known])
-    return results
-
-
 class ContinuedFitMixin:
     """Has ``_fit(X, sample_weight, resumes)``, which can begin where the last ended."""
 
@@ -169,6 +163,39 @@ class ContinuedFitMixin:
     def _continue_fit(self, X, sample_weight):
         """Fit from the parameters of the last fit, if there was one."""
         return self._fit(X, sample_weight, resumes=hasattr(self, "_state"))
+
+
+class ComponentsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """Features of a mixture: the probabilities of its components.
+
+    A fitted mixture has ``weights_`` and ``_log_joint(signs)``, the log-probability of
+    each component with the known bits of each sample.
+    """
+
+    @property
+    def _n_features_out(self):
+        return len(self.weights_)
+
+    def transform(self, X) -> np.ndarray:
+        """Compute the probability of each component given the sample.
+
+        ``GaussianMixture`` calls this ``predict_proba``, a name that scikit-learn's
+        checks reserve for classifiers where X may be sparse.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            NaN is a missing bit, which is summed out.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_components), dtype float64
+            Each row sums to 1.
+        """
+        check_is_fitted(self)
+        return apply_in_blocks(
+            lambda signs: softmax(self._log_joint(signs), axis=1), self._read(X)
+        )
 
 
 class UsesDensityMixin(PartitionsMixin):
@@ -375,6 +402,7 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
 
     _bits_of = bits_of_booleans  # others have codes, and missing values
     _attributes = None  # with feature_groups an object of class Attributes
+    _learns_with_gaps = False
 
     _completions = MappingProxyType(
         {
@@ -387,6 +415,7 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._learns_with_gaps
         return tags
 
     def _read(self, X, *, reset=False, allow_missing=True, ignored=(), packed=False):
@@ -566,11 +595,14 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
 
     def _log_marginals(self, signs):
         """Compute the log-probability of known bits; -inf where groups exclude them."""
-        possible, attributes = None, self._attributes
-        if attributes is not None:
-            possible = ~attributes.impossible(signs).any(axis=1)
-            signs = attributes.complete(signs)
-        return log_in_blocks(self._log_density, signs, possible)
+        if self._attributes is None:
+            return apply_in_blocks(self._log_density, signs)
+        possible = ~self._attributes.impossible(signs).any(axis=1)
+        logs = np.full(len(signs), -np.inf)
+        if possible.any():
+            signs = self._attributes.complete(signs)[possible]
+            logs[possible] = apply_in_blocks(self._log_density, signs)
+        return logs
 
     def _complete_by_most_probable(self, signs, rng=None):
         """Replace the missing bits by their jointly most probable values."""
@@ -692,10 +724,8 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
             wrong = (means[:, 0] >= 0) != (signs_known[:, columns[0]] > 0)
             if len(columns) > 1:
                 wrong = means.argmax(axis=1) != signs_known[:, columns].argmax(axis=1)
-            n_wrong, n_known = (
-                n_wrong + np.count_nonzero(wrong),
-                n_known + len(signs_known),
-            )
+            n_wrong += np.count_nonzero(wrong)
+            n_known += len(signs_known)
         return n_wrong / n_known
 
     def scaled_log_loss(self, X) -> float:

@@ -10,10 +10,6 @@ from functools import partial
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import (
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -41,6 +37,7 @@ from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import (
     BinaryDensityMixin,
+    ComponentsMixin,
     ContinuedFitMixin,
     apply_in_blocks,
     doublings,
@@ -131,10 +128,12 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
 
 @old_parameters(**OF_BERNOULLI_MIXTURE)
 class BernoulliMixture(
-    CallbackSupportMixin, ContinuedFitMixin, ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BinaryDensityMixin, VersionedEstimator,
-):  # fmt: skip
+    CallbackSupportMixin,
+    ContinuedFitMixin,
+    ComponentsMixin,
+    BinaryDensityMixin,
+    VersionedEstimator,
+):
     """Density of Boolean samples of a few hidden classes with independent bits.
 
     Fitted by EM, or by online EM on a stream. Bits may be missing, in training samples
@@ -223,6 +222,8 @@ class BernoulliMixture(
     array([[1., 1., 1., 0.]])
     """
 
+    _learns_with_gaps = True
+
     def __init__(
         self, n_components=10, *, alpha=0.1, n_init=1, max_iter=200,
         feature_groups=None, binarize=0.0, random_state=None, verbose=0,
@@ -235,11 +236,6 @@ class BernoulliMixture(
         self.binarize = binarize
         self.random_state = random_state
         self.verbose = verbose
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     @with_callbacks
     def fit(self, X, y=None, sample_weight=None) -> "BernoulliMixture":
@@ -416,8 +412,11 @@ class BernoulliMixture(
         fields = {"log_weights": mixture.log_weights, "logits": mixture.logits}
         return super()._fields() | fields
 
+    def _log_joint(self, signs):
+        return self._state.mixture.log_joint(signs)
+
     def _log_density(self, signs):
-        return posterior(self._state.mixture.log_joint(signs))[1]
+        return posterior(self._log_joint(signs))[1]
 
     def _log_odds(self, signs):
         return self._state.mixture.log_odds(signs)
@@ -428,7 +427,7 @@ class BernoulliMixture(
         return super()._complete_by_means(signs)
 
     def _complete_at_random(self, signs, rng):
-        shares, _ = posterior(self._state.mixture.log_joint(signs))
+        shares, _ = posterior(self._log_joint(signs))
         chosen = draw_components(shares, rng)
         if self._attributes is not None:
             return self._state.mixture.draw_of_groups(signs, chosen, rng)
@@ -448,28 +447,6 @@ class BernoulliMixture(
         filled[missing] = np.where(true, 1, -1)
         return filled, exact
 
-    def transform(self, X) -> np.ndarray:
-        """Compute the probability of each component given the sample.
-
-        ``GaussianMixture`` calls this ``predict_proba``, a name that scikit-learn's
-        checks reserve for classifiers where X may be sparse.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            NaN is a missing bit.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_components), dtype float64
-            Each row sums to 1.
-        """
-        check_is_fitted(self)
-        return apply_in_blocks(
-            lambda signs: posterior(self._state.mixture.log_joint(signs))[0],
-            self._read(X),
-        )
-
     def predict(self, X) -> np.ndarray:
         """Find the most probable component of each sample.
 
@@ -485,13 +462,8 @@ class BernoulliMixture(
         """
         check_is_fitted(self)
         return apply_in_blocks(
-            lambda signs: self._state.mixture.log_joint(signs).argmax(axis=1),
-            self._read(X),
+            lambda signs: self._log_joint(signs).argmax(axis=1), self._read(X)
         )
-
-    @property
-    def _n_features_out(self):
-        return len(self.weights_)
 
     def reconstruction_error(self, X) -> float:
         """Compute the cost of the known bits given the most probable component.

@@ -15,7 +15,11 @@ from sklboolean.density._conditionals import (
     reconstruction_error,
 )
 from sklboolean.density._machine import MachineMixin
-from sklboolean.density._partition_function import input_means, log_sums_over_inputs
+from sklboolean.density._partition_function import (
+    input_means,
+    log_partition,
+    log_sums_over_inputs,
+)
 
 
 class BinaryMachineMixin(MachineMixin, BinaryDensityMixin):
@@ -28,6 +32,9 @@ class BinaryMachineMixin(MachineMixin, BinaryDensityMixin):
     def _set_state(self, state, n_iter=0):
         super()._set_state(state, n_iter)
         self.tree_, self.couplings_ = state.params.parents, state.params.couplings
+
+    def _log_partition(self, params):
+        return log_partition(params)
 
     def _log_density(self, signs):
         check_missing(self._state.params, signs, self._exact_limit)

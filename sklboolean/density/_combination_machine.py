@@ -8,14 +8,12 @@
 from dataclasses import replace
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.parameters import check_choice
-from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
+from sklboolean._core.progress import CallbackSupportMixin, with_callbacks
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.density._attribute_forest import Attributes
 from sklboolean.density._base import ContinuedFitMixin
@@ -28,7 +26,7 @@ from sklboolean.density._maximum_likelihood import (
     warn_of_large_weights,
 )
 from sklboolean.density._old_parameters import OF_COMBINATION_MACHINE
-from sklboolean.density._partition_function import check_affordable, log_partition
+from sklboolean.density._partition_function import check_affordable
 from sklboolean.density._rbm_params import RBMParams
 from sklboolean.density._tree import fit_forest
 
@@ -172,6 +170,8 @@ default="lbfgs"
     (2, 4)
     """
 
+    _learns_with_gaps = True
+
     def __init__(
         self, n_components=10, *, base="independent", solver="lbfgs", init="random",
         n_init=4, alpha=None, max_iter=500, feature_groups=None, binarize=0.0,
@@ -188,11 +188,6 @@ default="lbfgs"
         self.binarize = binarize
         self.random_state = random_state
         self.verbose = verbose
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     @with_callbacks
     def fit(self, X, y=None, sample_weight=None) -> "CombinationMachine":
@@ -227,13 +222,7 @@ default="lbfgs"
         return self._fit(X, sample_weight)
 
     def _fit(self, X, sample_weight, *, resumes=False):
-        with restore_on_error(self):
-            progress = Progress(self, "step", None, X)
-            how = {"allow_missing": True, "resumes": resumes}
-            checked = self._start_fit(X, sample_weight, progress, **how)
-            fit = self._maximise if checked[0].all() else self._fit_incomplete
-            fit(*checked, check_random_state(self.random_state))
-            progress.finish()
+        super()._fit(X, sample_weight, resumes=resumes)
         warn_of_large_weights(self._state.params, f"Raise alpha, now {self.alpha_}.")
         return self
 
@@ -287,9 +276,6 @@ default="lbfgs"
             params = self._state.params
             drawn = complete_at_random(params, repeated, rng)
             fit(drawn, replace(options, start=params, alpha=self.alpha_), True)
-
-    def _log_partition(self, params):
-        return log_partition(params)
 
     @classmethod
     def from_bernoulli_rbm(cls, rbm) -> "CombinationMachine":

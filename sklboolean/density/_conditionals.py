@@ -291,9 +291,7 @@ def hidden_means(params, signs):
             effect = completions @ group.params.components.T
             of_group = np.empty_like(biases)
             for here, scores in _completion_scores(group):
-                for i, logs in zip(
-                    range(*here.indices(len(biases))), scores, strict=True
-                ):
+                for i, logs in enumerate(scores, here.start):
                     unit_means = hidden_posteriors(biases[i] + effect, max_active)[1]
                     of_group[i] = softmax(logs) @ unit_means
         else:

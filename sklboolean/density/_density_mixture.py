@@ -18,17 +18,13 @@
 import warnings
 from dataclasses import dataclass
 from functools import partial
+from itertools import compress
 
 import numpy as np
 from scipy.special import logsumexp, softmax
-from sklearn.base import (
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
@@ -45,6 +41,7 @@ from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights, parts_of_copies
 from sklboolean.density._base import (
     BinaryDensityMixin,
+    ComponentsMixin,
     UsesDensityMixin,
     apply_in_blocks,
     doublings,
@@ -161,8 +158,7 @@ class TreeComponent(ChowLiuTree):
 @old_parameters(**OF_DENSITY_MIXTURE)
 class DensityMixture(
     CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
+    ComponentsMixin,
     UsesDensityMixin,
     BinaryDensityMixin,
     VersionedEstimator,
@@ -407,9 +403,7 @@ class DensityMixture(
         scores = [model.score_samples(X[apart]) for model in (trial, *others)]
         shares = stacking_weights(np.column_stack(scores), weights[apart])
         is_kept = np.append(True, shares[1:] >= MIN_WEIGHT)
-        others = [
-            other for other, keep in zip(others, is_kept[1:], strict=True) if keep
-        ]
+        others = list(compress(others, is_kept[1:]))
         if len(tried) < n_samples:  # more samples are worth more components
             size = trial.n_components
             more = min(round(GROWTH * size * n_samples / MAX_TRIED), MAX_COMPONENTS)
@@ -486,15 +480,12 @@ class DensityMixture(
 
     def _fit_members(self, members, samples, shares, alive):
         """Fit each component to its shares of the samples: the M-step."""
-        of_members = (
-            (
-                members[k],
-                as_bits(samples[shares[:, k] > 0]),
-                shares[shares[:, k] > 0, k],
-            )
-            for k in alive
-        )
-        return list(in_threads(continue_fit, of_members))
+
+        def of_member(k):
+            is_used = shares[:, k] > 0
+            return members[k], as_bits(samples[is_used]), shares[is_used, k]
+
+        return list(in_threads(continue_fit, map(of_member, alive)))
 
     def _new_member(self, rng):
         member = clone(self._density())
@@ -525,42 +516,23 @@ class DensityMixture(
         fields = {"log_weights": state.log_weights, "estimators": state.members}
         return super()._fields() | fields
 
+    def _log_joint(self, signs):
+        return self._state.log_joint(signs)
+
     def _log_density(self, signs):
-        return logsumexp(self._state.log_joint(signs), axis=1)
+        return logsumexp(self._log_joint(signs), axis=1)
 
     def _complete_by_means(self, signs, rng=None):
-        shares = softmax(self._state.log_joint(signs), axis=1)
+        shares = softmax(self._log_joint(signs), axis=1)
         X = as_bits(signs)
         means = [member.impute(X) for member in self.estimators_]
         return 2 * np.einsum("ik,kij->ij", shares, means) - 1
 
     def _complete_at_random(self, signs, rng):
-        shares = softmax(self._state.log_joint(signs), axis=1)
+        shares = softmax(self._log_joint(signs), axis=1)
         chosen, filled = draw_components(shares, rng), signs.copy()
         for k in np.unique(chosen):
             drawn_from = chosen == k
             bits = self.estimators_[k].impute(as_bits(signs[drawn_from]), "sample", rng)
             filled[drawn_from] = 2 * bits - 1
         return filled
-
-    @property
-    def _n_features_out(self):
-        return len(self.weights_)
-
-    def transform(self, X) -> np.ndarray:
-        """Compute the probability of each component given the sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            NaN is a missing bit.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_estimators), dtype float64
-            Each row sums to 1.
-        """
-        check_is_fitted(self)
-        return apply_in_blocks(
-            lambda signs: softmax(self._state.log_joint(signs), axis=1), self._read(X)
-        )

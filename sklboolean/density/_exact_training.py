@@ -17,9 +17,12 @@
 from dataclasses import replace
 
 import numpy as np
+from sklearn.utils import check_random_state, get_tags
 
+from sklboolean._core.base import restore_on_error
 from sklboolean._core.held_out import hold_out
 from sklboolean._core.parameters import check_choice, check_integer, is_auto
+from sklboolean._core.progress import Progress
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import grow
 from sklboolean.density._machine import ALPHAS, MachineMixin, MachineState
@@ -39,7 +42,8 @@ class ExactTrainingMixin(MachineMixin):
     """Methods of a machine that learns by exact sums.
 
     It has ``_check_params``, and ``_check_sums``, which refuses sums over the states of
-    a machine with that number of inputs if they take too long.
+    a machine with that number of inputs if they take too long. If its samples may have
+    missing values, ``_fit_incomplete`` learns from them.
     """
 
     def _pursues(self):
@@ -73,15 +77,24 @@ class ExactTrainingMixin(MachineMixin):
             return min(ALPHAS)  # until one is chosen
         return super()._check_alpha()
 
-    def _start_fit(self, X, sample_weight, progress, *, allow_missing, resumes):
-        """Check parameters and samples; return these, their weights and the options."""
-        options = self._reporting(self._check_params(), progress)
-        if resumes:
-            options = replace(options, start=self._state.params)
-        samples = self._read(X, reset=True, allow_missing=allow_missing)
-        self._check_sums(samples.shape[1])
-        weights = checked_weights(sample_weight, len(samples))
-        return samples, weights, self._set_alpha(options, weights.sum())
+    def _fit(self, X, sample_weight, *, resumes=False):
+        """Check parameters and samples, and learn from these."""
+        with restore_on_error(self):
+            progress = Progress(self, "step", None, X)
+            options = self._reporting(self._check_params(), progress)
+            if resumes:
+                options = replace(options, start=self._state.params)
+            allow_missing = get_tags(self).input_tags.allow_nan
+            samples = self._read(X, reset=True, allow_missing=allow_missing)
+            self._check_sums(samples.shape[1])
+            weights = checked_weights(sample_weight, len(samples))
+            options = self._set_alpha(options, weights.sum())
+            rng = check_random_state(self.random_state)
+            is_complete = not self._is_missing(samples).any()
+            fit = self._maximise if is_complete else self._fit_incomplete
+            fit(samples, weights, options, rng)
+            progress.finish()
+        return self
 
     def _maximise(self, samples, weights, options, rng, *, is_chosen=False):
         """Maximise the exact likelihood.

@@ -20,12 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp, softmax
-from sklearn.utils import check_random_state
 
-from sklboolean._core.base import restore_on_error
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.parallel import each_slice
-from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
+from sklboolean._core.progress import CallbackSupportMixin, with_callbacks
 from sklboolean._core.validation import validate_data_strict
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean.density._base import IncompleteDensityMixin
@@ -427,13 +425,7 @@ class GaussianCombinationMachine(
             For invalid parameters and data, and for sums that take too long. The state
             before the call is kept.
         """
-        with restore_on_error(self):
-            progress = Progress(self, "step", None, X)
-            how = {"allow_missing": False, "resumes": False}
-            checked = self._start_fit(X, sample_weight, progress, **how)
-            self._maximise(*checked, check_random_state(self.random_state))
-            progress.finish()
-        return self
+        return self._fit(X, sample_weight)
 
     def _check_params(self):
         return self._check_training_params(moments=gaussian_moments)

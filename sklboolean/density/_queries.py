@@ -19,7 +19,7 @@ these is a marginal of the density. No term is subtracted from another.
 import re
 from decimal import Decimal
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from typing import NamedTuple
 
@@ -89,15 +89,13 @@ def assign(formula, literal):
     open_parts = []
     for assigned in formula.parts:
         assigned = assign(assigned, literal)
-        if (
-            assigned is formula.is_or
-        ):  # a true part decides an "or", a false one an "and"
+        if assigned is formula.is_or:  # a true part of "or", or a false one of "and"
             return assigned
         if not isinstance(assigned, bool):
             open_parts.append(assigned)
-    return (
-        Junction(formula.is_or, tuple(open_parts)) if open_parts else not formula.is_or
-    )
+    if not open_parts:  # all are decided the other way
+        return not formula.is_or
+    return Junction(formula.is_or, tuple(open_parts))
 
 
 def first_column(formula):
@@ -347,14 +345,11 @@ class Parser:
         )
 
     def _junction(self, is_or):
-        read = self._conjunction if is_or else self._negation
+        read = partial(self._junction, False) if is_or else self._negation
         formulas = [read()]
         while self._take("keyword", "or" if is_or else "and"):
             formulas.append(read())
         return Junction(is_or, tuple(formulas)) if len(formulas) > 1 else formulas[0]
-
-    def _conjunction(self):
-        return self._junction(False)
 
     def _negation(self):
         negated = False

@@ -27,7 +27,7 @@ from sklboolean.density._initialization import fit_binary_inputs
 from sklboolean.density._machine import MachineState
 from sklboolean.density._maximum_likelihood import warn_of_large_weights
 from sklboolean.density._old_parameters import OF_SAMPLED_MACHINE
-from sklboolean.density._partition_function import is_affordable, log_partition
+from sklboolean.density._partition_function import is_affordable
 from sklboolean.density._pcd import (
     ChainOptions,
     estimate_log_partition,
@@ -312,9 +312,6 @@ class SampledCombinationMachine(
         params = self._state.params
         m, n = params.components.shape
         return is_affordable(n, m, None, self._exact_limit, params.parents is not None)
-
-    def _log_partition(self, params):
-        return log_partition(params)
 
     def _ensure_log_partition(self):
         """Sum over all states, or estimate the sum from both ends, if not yet done."""

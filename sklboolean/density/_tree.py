@@ -503,7 +503,8 @@ class ChowLiuTree(BinaryDensityMixin, VersionedEstimator):
     array([[1.  , 0.99, 0.  ]])
     """
 
-    _max_iter = MAX_ITER  # where bits are missing
+    _learns_with_gaps = True
+    _max_iter = MAX_ITER  # of EM, where bits are missing
 
     def __init__(
         self, *, alpha=1.0, feature_groups=None, binarize=0.0, random_state=None
@@ -512,11 +513,6 @@ class ChowLiuTree(BinaryDensityMixin, VersionedEstimator):
         self.feature_groups = feature_groups
         self.binarize = binarize
         self.random_state = random_state
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def fit(self, X, y=None, sample_weight=None) -> "ChowLiuTree":
         """Find the tree and its probabilities.
