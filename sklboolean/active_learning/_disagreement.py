@@ -135,12 +135,10 @@ def check_distributions(table, name, n_axes):
     tolerance = np.sqrt(np.finfo(table.dtype if single else np.float64).eps)
     table = as_reals(table, name)
     if table.ndim != n_axes or not table.shape[-1] or (n_axes == 3 and not len(table)):
-        axes = (
-            "(n_members, n_samples, n_classes)"
-            if n_axes == 3
-            else "(n_samples, n_classes)"
+        axes = "n_members, " * (n_axes == 3) + "n_samples, n_classes"
+        raise ValueError(
+            f"{name} must have shape ({axes}); its shape is {table.shape}."
         )
-        raise ValueError(f"{name} must have shape {axes}; its shape is {table.shape}.")
     # Written so that NaN fails too.
     if not np.all(table >= 0):
         raise ValueError(f"{name} must not be negative or NaN.")

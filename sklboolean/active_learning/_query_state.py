@@ -157,9 +157,8 @@ class QueryState:
             weights = np.concatenate([self.weights, weights])
         labels = distinct_labels(y)
         classes = labels if self.given_classes is None else self.given_classes
-        is_other = ~np.isin(
-            labels, classes, kind="sort"
-        )  # "table" fails for unsigned ints
+        # kind="table" fails for unsigned integers.
+        is_other = ~np.isin(labels, classes, kind="sort")
         if is_other.any():
             raise ValueError(
                 f"{labels[is_other].tolist()[0]!r} is not among the classes "
@@ -256,10 +255,8 @@ class QueryState:
             query_indices=[], entropies=list(self.entropies), termination=None,
         )  # fmt: skip
         kept_index = np.flatnonzero(is_kept)
-        for samples in (
-            kept_index[kept_index < n_given],
-            kept_index[kept_index >= n_given],
-        ):
+        n_kept_given = np.searchsorted(kept_index, n_given)
+        for samples in np.split(kept_index, [n_kept_given]):
             if len(samples):
                 queried = bool(samples[0] >= n_given)
                 indices = [self.query_indices[i - n_given] for i in samples if queried]

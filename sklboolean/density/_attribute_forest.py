@@ -120,14 +120,11 @@ class Attributes:
         """Complete groups with a known true bit, or with one bit that is not false."""
         true = self._per_attribute(signs > 0)
         false = self._per_attribute(signs < 0)
-        decided = (self.grouped & (true == 1))[:, self.of_column]
-        implied = (self.grouped & (true == 0) & (false == self.n_columns - 1))[
-            :, self.of_column
-        ]
-        gaps = signs == 0
-        return np.where(gaps & decided, -1, np.where(gaps & implied, 1, signs)).astype(
-            signs.dtype
-        )
+        decided = self.grouped & (true == 1)
+        implied = self.grouped & (true == 0) & (false == self.n_columns - 1)
+        # At most one of both holds.
+        values = np.subtract(implied, decided, dtype=signs.dtype)[:, self.of_column]
+        return np.where(signs == 0, values, signs)
 
     def impossible(self, signs):
         """Find groups with two true bits, or with none among known bits only.

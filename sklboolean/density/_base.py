@@ -16,11 +16,7 @@ from types import MappingProxyType
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, logsumexp, softmax
-from sklearn.base import (
-    ClassNamePrefixFeaturesOutMixin,
-    DensityMixin,
-    TransformerMixin,
-)
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 

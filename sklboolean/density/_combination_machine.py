@@ -22,9 +22,7 @@ from sklboolean.density._conditionals import complete_at_random
 from sklboolean.density._exact_training import ExactTrainingMixin
 from sklboolean.density._initialization import fit_binary_inputs, has_tree
 from sklboolean.density._machine import MachineState
-from sklboolean.density._maximum_likelihood import (
-    warn_of_large_weights,
-)
+from sklboolean.density._maximum_likelihood import warn_of_large_weights
 from sklboolean.density._old_parameters import OF_COMBINATION_MACHINE
 from sklboolean.density._partition_function import check_affordable
 from sklboolean.density._rbm_params import RBMParams
@@ -267,10 +265,8 @@ default="lbfgs"
         # The first completions are drawn from a tree, which learns with gaps itself.
         attributes = self._attributes or Attributes(np.arange(signs.shape[1]))
         signs_with_gaps = np.concatenate([signs[~gaps], repeated])
-        fit(
-            fit_forest(signs_with_gaps, weights, attributes, 1.0).draw(repeated, rng),
-            options,
-        )
+        tree = fit_forest(signs_with_gaps, weights, attributes, 1.0)
+        fit(tree.draw(repeated, rng), options)
         options = replace(options, max_iter=N_ITER_DRAWN, tree_updates=0)
         for _ in range(N_ROUNDS):
             params = self._state.params

@@ -32,11 +32,7 @@ from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.held_out import hold_out
 from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import check_integer, is_auto
-from sklboolean._core.progress import (
-    CallbackSupportMixin,
-    Progress,
-    with_callbacks,
-)
+from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights, parts_of_copies
 from sklboolean.density._base import (

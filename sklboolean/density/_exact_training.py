@@ -121,7 +121,8 @@ class ExactTrainingMixin(MachineMixin):
         grows = m == "auto" and not self._pursues() and options.start is None
         if not grows and self.alpha != "auto":
             return m, alpha
-        apart = self._select_held_out(len(samples), rng)
+        parameters = "n_components='auto' and alpha='auto'"
+        apart = hold_out(len(samples), HELD_OUT, rng, parameters)
         held_out, of_held_out = samples[apart].astype(np.float64), weights[apart]
         samples, weights = samples[~apart], weights[~apart]
         table, seed = make_table(samples, weights, self._log_base), rng.randint(2**31)
@@ -147,10 +148,6 @@ class ExactTrainingMixin(MachineMixin):
             ]
             alpha = ALPHAS[int(np.argmax(scores))]
         return m, alpha
-
-    def _select_held_out(self, n_samples, rng):
-        parameters = "n_components='auto' and alpha='auto'"
-        return hold_out(n_samples, HELD_OUT, rng, parameters)
 
     def _set_state(self, state, log_likelihoods=()):
         super()._set_state(state, len(log_likelihoods))

@@ -10,11 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from sklboolean._core.parameters import (
-    check_choice,
-    check_integer,
-    check_real,
-)
+from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import check_array_strict
 from sklboolean.density._initialization import (
     given_start,

@@ -29,6 +29,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.feature_names import NUMBER
+from sklboolean._core.formulas import feature_names_of
 from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.partitions import load_partition, open_partitions, prefix_errors
 
@@ -599,10 +600,7 @@ class QueryMixin:
         )
 
     def _parse(self, text, argument):
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = [f"x{column}" for column in range(self.n_features_in_)]
-        return parse_query(text, list(map(str, names)), argument)
+        return parse_query(text, feature_names_of(self), argument)
 
     def _probabilities(self, events, conditions):
         """Compute the probability of each event, given the condition beside it."""

@@ -12,7 +12,7 @@ log p*(x, h) = h.(W x + theta) + b.x + sum over tree edges of J_c x_c x_parent(c
 # may be active. `Coordinates` is the linear map between the parameters and the vector
 # that a solver changes; its transpose takes gradients back.
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import comb
 from typing import NamedTuple
 
@@ -68,13 +68,8 @@ class RBMParams:
 
     def copy(self):
         """Copy the parameters with their arrays."""
-        values = (getattr(self, field.name) for field in fields(self))
-        return RBMParams(
-            *(
-                value.copy() if isinstance(value, np.ndarray) else value
-                for value in values
-            )
-        )
+        arrays = {k: v for k, v in vars(self).items() if isinstance(v, np.ndarray)}
+        return self.replace(**{name: array.copy() for name, array in arrays.items()})
 
     @property
     def n_hidden_states(self):

@@ -204,10 +204,7 @@ class SampledCombinationMachine(
             options = self._reporting(self._check_params(), progress)
             if resumes:
                 options = replace(options, start=self._state.params)
-            signs = self._read(X, reset=True, allow_missing=False)
-            weights = checked_weights(sample_weight, len(signs))
-            used = slice(None) if weights.all() else weights > 0
-            signs, weights = signs[used], weights[used]
+            signs, weights = self._read_used(X, sample_weight)
             options = self._set_alpha(options, weights.sum())
             rng = check_random_state(self.random_state)
             start = self._first_start(signs, weights, options, rng)
@@ -253,10 +250,8 @@ class SampledCombinationMachine(
             first_call = not hasattr(self, "_state")
             if not first_call:
                 self._check_resumes()
-            signs = self._read(X, reset=first_call, allow_missing=False)
-            weights = checked_weights(sample_weight, len(signs), scaled=False)
-            used = slice(None) if weights.all() else weights > 0
-            signs, weights = signs[used], weights[used]
+            how = {"reset": first_call, "scaled": False}
+            signs, weights = self._read_used(X, sample_weight, **how)
             if first_call:
                 rng = check_random_state(self.random_state)
                 start = self._first_start(signs, weights, options, rng)
@@ -268,6 +263,13 @@ class SampledCombinationMachine(
             n_iter = 1 if first_call else self.n_iter_ + 1
             self._set_state(MachineState(chains.params, chains), n_iter)
         return self
+
+    def _read_used(self, X, sample_weight, *, reset=True, scaled=True):
+        """Check samples and weights; leave out samples without weight."""
+        signs = self._read(X, reset=reset, allow_missing=False)
+        weights = checked_weights(sample_weight, len(signs), scaled=scaled)
+        used = slice(None) if weights.all() else weights > 0
+        return signs[used], weights[used]
 
     def _check_params(self):
         check_choice(self.base, "base", ("independent", "uniform", "chow_liu"))
@@ -295,10 +297,8 @@ class SampledCombinationMachine(
         return next(iter(starts))
 
     def _check_resumes(self):
-        names = set(STATE_PARAMS)
-        if self.n_components == "auto":  # any number will do
-            names.remove("n_components")
-        check_same_params(self, sorted(names), n_components=self.n_components_)
+        names = STATE_PARAMS[self.n_components == "auto" :]  # any number will do
+        check_same_params(self, names, n_components=self.n_components_)
 
     def _set_state(self, state, n_iter=0):
         super()._set_state(state, n_iter)

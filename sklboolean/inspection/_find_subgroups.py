@@ -23,6 +23,7 @@ from sklboolean._core.validation import (
     is_missing,
 )
 from sklboolean.inspection._counterfactuals import single_output
+from sklboolean.inspection._formulas import check_names
 from sklboolean.inspection._permutation_test import (
     PermutationParams,
     best_group,
@@ -269,9 +270,8 @@ def _read_bits(X, encoder):
         is_given = values.dtype.kind in "biuf" and bool(np.isin(values, (0, 1)).all())
     if is_given:
         words, n_features = check_boolean_array(X, "X", None)
-        names = getattr(X, "feature_names", None)
-        names = [f"x{j}" for j in range(n_features)] if names is None else names
-        return as_words(words), list(map(str, names)), None
+        names = check_names(getattr(X, "feature_names", None), n_features)
+        return as_words(words), names, None
     words, _ = check_boolean_array(fresh.fit_transform(X), "X", None)
     return as_words(words), list(map(str, fresh.get_feature_names_out())), fresh
 

@@ -16,12 +16,7 @@ from sklboolean._core.partitions import take_column
 from sklboolean._core.progress import Progress
 from sklboolean._core.validation import count_samples, take_samples
 from sklboolean.io._draft import Draft
-from sklboolean.io._sources import (
-    BATCH_SIZE,
-    as_frame,
-    open_batches,
-    select_columns,
-)
+from sklboolean.io._sources import BATCH_SIZE, as_frame, open_batches, select_columns
 
 N_PROBE = 512  # samples of a prediction that measures memory
 

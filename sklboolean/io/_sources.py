@@ -12,12 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from sklboolean._core.data_errors import column_names
-from sklboolean._core.partitions import (
-    is_empty,
-    load,
-    split_collections,
-    take_column,
-)
+from sklboolean._core.partitions import is_empty, load, split_collections, take_column
 from sklboolean._core.validation import warn_user
 
 # Columns of 2**16 bytes would compete for the same lines of the processor's cache.

@@ -432,8 +432,6 @@ def check_by_column(by_column, name, columns):
 
 def sorted_levels(levels):
     """Sort levels by value if they have one type, else by their text."""
-    if all(isinstance(level, str) for level in levels):
-        return sorted(levels)
     if all(isinstance(level, int | float) for level in levels):
         return sorted(levels)
     return sorted(levels, key=str)

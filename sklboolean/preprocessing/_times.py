@@ -10,6 +10,7 @@ number of days.
 
 import math
 from datetime import UTC, datetime, timedelta
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
@@ -188,14 +189,13 @@ def origins_of(reference, names):
             origins[name] = origin, names.index(origin)
         else:
             [origins[name]] = check_dates([origin], name, "reference").tolist()
-    for name, origin in origins.items():
-        passed = {name}
-        while isinstance(origin, tuple):
-            if origin[0] in passed:
-                raise ValueError(
-                    f"reference measures the column {name!r} from {origin[0]!r}, which "
-                    "is itself measured from it. Measure one of them from a date."
-                )
-            passed.add(origin[0])
-            origin = origins.get(origin[0])
+    others = {name: o[:1] for name, o in origins.items() if isinstance(o, tuple)}
+    try:
+        TopologicalSorter(others).prepare()
+    except CycleError as error:
+        other, name, *_ = error.args[1]
+        raise ValueError(
+            f"reference measures the column {name!r} from {other!r}, which is itself "
+            "measured from it. Measure one of them from a date."
+        ) from None
     return origins
