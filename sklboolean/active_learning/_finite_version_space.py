@@ -152,11 +152,8 @@ callables, or ndarray of shape (n_hypotheses, n_points)
             members = build_class(hypotheses, n_features, **options)
             is_named = isinstance(hypotheses, str)
             return members if is_named else replace(members, classes=self.classes)
-        if (
-            hypotheses.ndim != 2
-            or not hypotheses.size
-            or not np.isin(hypotheses, (0, 1)).all()
-        ):
+        are_bits = np.isin(hypotheses, (0, 1)).all()
+        if hypotheses.ndim != 2 or not hypotheses.size or not are_bits:
             raise ValueError(
                 "hypotheses must be a two-dimensional array of zeros and ones: one row "
                 "per hypothesis and one column per point, at least one of each."

@@ -490,11 +490,8 @@ class GaussianPosterior:
             False if no halfspace agrees with all labels. Nothing is learned then.
         """
         sign = 1.0 if positive else -1.0
-        if (
-            residual == 0
-            and self.label_noise == 0
-            and not self._is_possible(coordinates, sign)
-        ):
+        may_contradict = residual == 0 and self.label_noise == 0
+        if may_contradict and not self._is_possible(coordinates, sign):
             return False
         if residual > 0:
             # Earlier labels do not depend on the new dimension: it has its prior.

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from sklboolean._core.bits import unpack_words
+from sklboolean._core.data_errors import check_n_features
 from sklboolean._core.formulas import formula_text
 from sklboolean._core.parameters import check_integer, check_real
 from sklboolean._core.validation import check_boolean_array
@@ -59,10 +60,7 @@ class LearnedConjunction:
             True where all literals hold.
         """
         X = unpack_words(*check_boolean_array(np.asarray(X), "X")).astype(bool)
-        if X.shape[1] != self.n_features:
-            raise ValueError(
-                f"X has {X.shape[1]} features; the conjunction has {self.n_features}."
-            )
+        check_n_features(X.shape[1], self.n_features, "the conjunction has")
         return X[:, self.positive].all(axis=1) & ~X[:, self.negative].any(axis=1)
 
     def __repr__(self):
@@ -192,9 +190,7 @@ def teaching_set(positive, negative, n_features) -> tuple[np.ndarray, np.ndarray
             if needed[j] and needed_value[j] != value:
                 raise ValueError(f"Feature {j} is both positive and negative.")
             needed[j], needed_value[j] = True, value
-    accepted = np.stack(
-        [np.where(needed, needed_value, False), np.where(needed, needed_value, True)]
-    )
+    accepted = np.stack([needed & needed_value, ~needed | needed_value])
     rejected = np.repeat(accepted[:1], needed.sum(), axis=0)
     rejected[np.arange(len(rejected)), np.flatnonzero(needed)] ^= True
     return np.vstack([accepted, rejected]), np.arange(len(rejected) + 2) < 2
@@ -312,9 +308,7 @@ def learn_conjunction_from_examples(
     n_examples = check_integer(n_examples, "n_examples", 1, 10**9)
     rng = check_random_state(random_state)
     if not callable(draw):
-        probability = check_real(draw, "draw")
-        if not 0 <= probability <= 1:
-            raise ValueError(f"draw must be a callable or between 0 and 1; got {draw}.")
+        probability = check_real(draw, "draw", 0, 1)
 
         def draw(rng):
             return rng.random_sample(n) < probability

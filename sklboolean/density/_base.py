@@ -15,8 +15,8 @@ from types import MappingProxyType
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, logsumexp, softmax
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
+from scipy.special import expit, logsumexp
+from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -159,39 +159,6 @@ class ContinuedFitMixin:
     def _continue_fit(self, X, sample_weight):
         """Fit from the parameters of the last fit, if there was one."""
         return self._fit(X, sample_weight, resumes=hasattr(self, "_state"))
-
-
-class ComponentsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """Features of a mixture: the probabilities of its components.
-
-    A fitted mixture has ``weights_`` and ``_log_joint(signs)``, the log-probability of
-    each component with the known bits of each sample.
-    """
-
-    @property
-    def _n_features_out(self):
-        return len(self.weights_)
-
-    def transform(self, X) -> np.ndarray:
-        """Compute the probability of each component given the sample.
-
-        ``GaussianMixture`` calls this ``predict_proba``, a name that scikit-learn's
-        checks reserve for classifiers where X may be sparse.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            NaN is a missing bit, which is summed out.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_components), dtype float64
-            Each row sums to 1.
-        """
-        check_is_fitted(self)
-        return apply_in_blocks(
-            lambda signs: softmax(self._log_joint(signs), axis=1), self._read(X)
-        )
 
 
 class UsesDensityMixin(PartitionsMixin):
@@ -654,14 +621,14 @@ class BinaryDensityMixin(InformationMixin, QueryMixin, IncompleteDensityMixin):
                 tops = trials.reshape(*scores.shape, -1)[np.arange(len(tops)), chosen]
         return tops[logs.argmax()]
 
-    def _column_numbers(self, columns):
+    def _column_numbers(self, columns, most=MAX_COLUMNS):
         """Convert column names and numbers to checked column numbers."""
         n_features = self.n_features_in_
         names = list(getattr(self, "feature_names_in_", ()))
         columns = [columns] if np.ndim(columns) == 0 else list(columns)
-        if not 1 <= len(columns) <= MAX_COLUMNS:
+        if not 1 <= len(columns) <= most:
             raise ValueError(
-                f"columns must name 1 to {MAX_COLUMNS} columns; got {len(columns)}."
+                f"columns must name 1 to {most} columns; got {len(columns)}."
             )
         numbers = []
         for column in columns:

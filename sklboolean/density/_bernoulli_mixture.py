@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 from scipy.special import logsumexp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -37,7 +38,6 @@ from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights
 from sklboolean.density._base import (
     BinaryDensityMixin,
-    ComponentsMixin,
     ContinuedFitMixin,
     apply_in_blocks,
     doublings,
@@ -124,6 +124,39 @@ def most_probable_bits(log_weights, logits, max_branches=MAX_BRANCHES):
     if len(scores) and scores.max() > known_best:
         true[order] = decided[scores.argmax()]
     return true, exact
+
+
+class ComponentsMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """Features of a mixture: the probabilities of its components.
+
+    A fitted mixture has ``weights_`` and ``_log_joint(signs)``, the log-probability of
+    each component with the known bits of each sample.
+    """
+
+    @property
+    def _n_features_out(self):
+        return len(self.weights_)
+
+    def transform(self, X) -> np.ndarray:
+        """Compute the probability of each component given the sample.
+
+        ``GaussianMixture`` calls this ``predict_proba``, a name that scikit-learn's
+        checks reserve for classifiers where X may be sparse.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            NaN is a missing bit, which is summed out.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_components), dtype float64
+            Each row sums to 1.
+        """
+        check_is_fitted(self)
+        return apply_in_blocks(
+            lambda signs: posterior(self._log_joint(signs))[0], self._read(X)
+        )
 
 
 @old_parameters(**OF_BERNOULLI_MIXTURE)

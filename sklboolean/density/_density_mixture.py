@@ -37,13 +37,12 @@ from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights, parts_of_copies
 from sklboolean.density._base import (
     BinaryDensityMixin,
-    ComponentsMixin,
     UsesDensityMixin,
     apply_in_blocks,
     doublings,
     grow,
 )
-from sklboolean.density._bernoulli_mixture import BernoulliMixture
+from sklboolean.density._bernoulli_mixture import BernoulliMixture, ComponentsMixin
 from sklboolean.density._combination_machine import CombinationMachine
 from sklboolean.density._em import draw_components
 from sklboolean.density._old_parameters import OF_DENSITY_MIXTURE

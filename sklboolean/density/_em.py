@@ -156,9 +156,8 @@ class ProductMixture:
         means = np.empty(allowed.shape)
         for here in self.attributes.slices:
             is_allowed, of_value = allowed[:, here].astype(np.float64), values[:, here]
-            means[:, here] = is_allowed * (
-                (shares / (is_allowed @ of_value.T)) @ of_value
-            )
+            per_component = shares / (is_allowed @ of_value.T)
+            means[:, here] = is_allowed * (per_component @ of_value)
         return np.clip(2 * means[:, self.attributes.true_values] - 1, -1.0, 1.0)
 
     def draw_of_groups(self, signs, components, rng):

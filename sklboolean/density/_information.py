@@ -68,12 +68,7 @@ class InformationMixin:
         array([[0. , 0.6, 0. ]])
         """
         check_is_fitted(self)
-        columns = self._column_numbers(columns)
-        if len(columns) == MAX_COLUMNS:
-            raise ValueError(
-                f"columns must name at most {MAX_COLUMNS - 1} columns; got "
-                f"{MAX_COLUMNS}."
-            )
+        columns = self._column_numbers(columns, MAX_COLUMNS - 1)
         signs = self._read(X, ignored=columns)
         gains = np.zeros(signs.shape)
         for column in sorted(set(range(signs.shape[1])) - set(columns)):

@@ -10,6 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from sklboolean._core.data_errors import check_n_features
 from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import check_array_strict
 from sklboolean.density._initialization import (
@@ -168,9 +169,7 @@ class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         check_is_fitted(self)
         X = check_array_strict(X, dtype=np.float64)
-        if X.shape[1] != self.n_components_:
-            width = f"{X.shape[1]} columns for {self.n_components_} hidden units"
-            raise ValueError(f"X has {width}; it must have one for each.")
+        check_n_features(X.shape[1], self.n_components_, "the number of units is")
         outside = np.argwhere((X < 0) | (X > 1))
         if len(outside):
             sample, unit = outside[0]

@@ -180,11 +180,8 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, VersionedEstimator)
         """
         y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
-            share = check_real(self.contamination, "contamination", 0.0, strict=True)
-            if share > 0.5:
-                raise ValueError(
-                    f"contamination must be at most 0.5; got {self.contamination}."
-                )
+            limits = {"minimum": 0.0, "maximum": 0.5, "strict": True}
+            share = check_real(self.contamination, "contamination", **limits)
             density = self._density()
             is_binary = "feature_groups" in density.get_params()
             self.encoder_ = None

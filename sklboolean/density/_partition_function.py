@@ -238,9 +238,8 @@ def _moments_of_attributes(params):
         for attribute, parent in enumerate(mixture.forest.parents):
             columns, of_values = _edge_signs(params, attribute, parent)
             own_signs = attributes.value_signs(attribute)
-            edges[columns] = ((of_values.T @ pairs[attribute]) * own_signs.T).sum(
-                axis=1
-            )
+            products_of_signs = (of_values.T @ pairs[attribute]) * own_signs.T
+            edges[columns] = products_of_signs.sum(axis=1)
     return log_z, Moments(hidden, inputs, products, edges)
 
 

@@ -322,7 +322,7 @@ class SampledCombinationMachine(
             bounds = (self._log_partition(params),) * 2
         else:
             # Chains that have not mixed make the reverse estimate too small.
-            bounds = estimate_log_partition(params, chains.states, chains.seed)[:2]
+            bounds = estimate_log_partition(params, chains.states, chains.seed)
         self.log_partition_bounds_ = bounds
         self.log_partition_ = max(bounds)
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklboolean._core.exports import import_pandas
 from sklboolean._core.formula import class_labels
 from sklboolean._core.formulas import python_value
-from sklboolean._core.parameters import check_integer, check_real
+from sklboolean._core.parameters import check_choice, check_integer, check_real
 from sklboolean._core.validation import check_stored, is_missing
 from sklboolean.inspection._explanations import as_frame
 from sklboolean.inspection._formula_changes import FormulaChanges
@@ -423,8 +423,7 @@ class _Search:
             )
         if target is None:
             return [[c for c in classes if c != label] for label in predictions]
-        if target not in classes:
-            raise ValueError(f"target must be one of {classes}; got {target!r}.")
+        check_choice(target, "target", classes)
         return [[python_value(target)]] * n_samples
 
     def costs_of(self, samples, number):

@@ -10,7 +10,7 @@ from sklboolean._core.exports import import_pandas
 from sklboolean._core.feature_names import FeatureNames, split_pipeline
 from sklboolean._core.formula import FirstRule, Members, class_labels, formula_of
 from sklboolean._core.formulas import python_value
-from sklboolean._core.parameters import check_integer
+from sklboolean._core.parameters import check_choice, check_integer
 from sklboolean._core.validation import count_samples, take_samples
 from sklboolean.inspection._figure import Display, draw_bars
 from sklboolean.inspection._formulas import (
@@ -400,9 +400,8 @@ class ExplainedScore:
 
 def explained_classes(classes, predictions, target):
     """Choose the class to explain: the target, the second of two, or the predicted."""
-    if target is not None and target not in classes:
-        raise ValueError(f"target must be one of {classes}; got {target!r}.")
     if target is not None:
+        check_choice(target, "target", classes)
         targets = [python_value(target)] * len(predictions)
     elif len(classes) == 2:
         targets = [classes[1]] * len(predictions)
@@ -484,11 +483,8 @@ def rule_explanations(formula, bits, names):
         score = float(probabilities[decides, formula.classes.index(prediction)])
         rules = [(texts[k], float(probabilities[k, columns[k]])) for k in numbers]
         rules = rules or [(f"{prediction} if no rule holds", score)]
-        explanations.append(
-            Explanation(
-                "rules", prediction, None, rules, 0.0, score, score, "probability"
-            )
-        )
+        result = 0.0, score, score, "probability"
+        explanations.append(Explanation("rules", prediction, None, rules, *result))
     return explanations
 
 
@@ -707,13 +703,7 @@ class ExplanationDisplay(Display):
         -------
         display : ExplanationDisplay
         """
-        check_integer(sample, "sample", 0)
-        n_samples = count_samples(X)
-        if sample >= n_samples:
-            raise ValueError(
-                f"sample={sample} must be below the number of samples in X, which is "
-                f"{n_samples}."
-            )
+        check_integer(sample, "sample", 0, count_samples(X) - 1)
         explanations = explain(
             model, take_samples(X, [sample]), target=target, feature_names=feature_names
         )

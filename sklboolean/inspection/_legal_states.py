@@ -85,11 +85,10 @@ def check_changes(names, states, costs, immutable, directions, *, has_functions=
     """Raise a ValueError for unknown columns, bad costs and directions."""
     arguments = {"costs": costs, "immutable": immutable, "directions": directions}
     for argument, labels in arguments.items():
-        is_list = argument == "immutable"
-        if isinstance(labels, str) or not isinstance(
-            labels, Collection if is_list else dict
-        ):
-            wanted = "list of columns" if is_list else "dict from columns"
+        kind, wanted = dict, "dict from columns"
+        if argument == "immutable":
+            kind, wanted = Collection, "list of columns"
+        if isinstance(labels, str) or not isinstance(labels, kind):
             raise ValueError(f"{argument} must be a {wanted}; got {labels!r}.")
         for label in labels:
             if label not in names:
@@ -201,9 +200,8 @@ def _signs_of_rules(formula, target):
     The sum is a whole number that is not 0, and above 0 where the first rule that holds
     has the target as its label.
     """
-    signs = [
-        1 if label == target else -1 for label in [*formula.labels, formula.default]
-    ]
+    labels = *formula.labels, formula.default
+    signs = [1 if label == target else -1 for label in labels]
     # From the last rule to the first: a rule weighs 1 more than all later rules of the
     # other side.
     against = {1: 0.0, -1: 0.0}  # what the rules below have for each side

@@ -348,9 +348,8 @@ class FormulaProof:
             return False
         levels = states.features[np.array(fitted.order()) < 0]
         levels = set(levels[: len(levels) - fitted.indicates_missing].tolist())
-        return any(
-            feature in levels for term in self.formula.terms for feature, _ in term
-        )
+        used = {feature for term in self.formula.terms for feature, _ in term}
+        return bool(levels & used)
 
     def _sample(self, X, chosen):
         """Put the states of other columns into the first sample."""

@@ -43,9 +43,8 @@ class Products:
         for column in np.unique(columns.owners[used]).tolist():
             features = [j for j in used if columns.owners[j] == column]
             self._places[column] = {j: k for k, j in enumerate(features)}
-            self._codes[column], self._patterns[column] = distinct_rows(
-                bits[:, features]
-            )
+            codes, patterns = distinct_rows(bits[:, features])
+            self._codes[column], self._patterns[column] = codes, patterns
         self.outputs, self.weights = weighted_products(
             columns.formula, self._product, self._both, MOST_PRODUCTS
         )

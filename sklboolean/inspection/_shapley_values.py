@@ -463,10 +463,9 @@ def ensemble_values(ensemble, encoder, pool, samples, explain):
     values_of_models, factors = [], []
     classes = class_labels(pool) if hasattr(pool, "classes_") else ()
     for weight, model in zip(pool.weights, pool.estimators, strict=True):
+        whole = model if encoder is None else make_pipeline(*encoder, model)
         try:
-            values_of_models.append(
-                explain(model if encoder is None else make_pipeline(*encoder, model))
-            )
+            values_of_models.append(explain(whole))
         except ValueError as error:
             raise ValueError(f"{type(model).__name__} in the ensemble: {error}") from (
                 error
@@ -475,16 +474,13 @@ def ensemble_values(ensemble, encoder, pool, samples, explain):
         factors.append(weight * getattr(model, "calibration_slope_", 1.0))
 
     def total(name):
-        values = [
-            getattr(values_of_model, name) for values_of_model in values_of_models
-        ]
+        values = [getattr(of_model, name) for of_model in values_of_models]
         if values[0] is None:
             return None
         values = sum(f * np.asarray(v) for f, v in zip(factors, values, strict=True))
         # The same number added to all scores of a sample changes nothing.
-        return (
-            values - values.mean(axis=-1, keepdims=True) if len(classes) > 2 else values
-        )
+        is_shifted = len(classes) > 2
+        return values - values.mean(axis=-1, keepdims=True) if is_shifted else values
 
     names = [f"log-odds of {classes[1]}"] if classes else ["prediction"]
     if len(classes) > 2:

@@ -53,9 +53,8 @@ class Graph:
 
     def join(self, tensors):
         """Put tensors of one type side by side."""
-        return (
-            tensors[0] if len(tensors) == 1 else self.node("Concat", *tensors, axis=1)
-        )
+        is_one = len(tensors) == 1
+        return tensors[0] if is_one else self.node("Concat", *tensors, axis=1)
 
     def numbers(self, variables):
         """Put the input variables of a model side by side, as float64."""

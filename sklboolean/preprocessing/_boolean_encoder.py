@@ -28,6 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.damage import require
+from sklboolean._core.data_errors import check_n_features
 from sklboolean._core.formula import Columns
 from sklboolean._core.formulas import check_input_names, feature_names_of
 from sklboolean._core.memory import check_free
@@ -801,11 +802,7 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
         check_is_fitted(self)
         options = {"accept_sparse": "csr", "dtype": [bool, np.float32, np.float64]}
         X = check_array_strict(X, ensure_all_finite="allow-nan", **options)
-        if X.shape[1] != len(self.order_):
-            raise ValueError(
-                f"X has {X.shape[1]} features, but this encoder makes "
-                f"{len(self.order_)}."
-            )
+        check_n_features(X.shape[1], len(self.order_), "this encoder makes")
         X = X.toarray() if sparse.issparse(X) else X
         # Each fitted column decodes its own features.
         are_bits = ((X == 0) | (X == 1) | np.isnan(X)).all(axis=0)

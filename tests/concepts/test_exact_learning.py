@@ -123,7 +123,7 @@ def test_own_distribution_and_bad_arguments():
     oracle = Oracle([True, None, None])
     learned = learn_conjunction_from_examples(oracle, draw, 3, 50, random_state=0)
     assert repr(learned) == "LearnedConjunction('x0', n_examples=50)"
-    with pytest.raises(ValueError, match="between 0 and 1"):
+    with pytest.raises(ValueError, match="draw must be at most 1"):
         learn_conjunction_from_examples(oracle, 1.5, 3, 10)
     with pytest.raises(ValueError, match="draw must give 4 values"):
         learn_conjunction_from_examples(oracle, draw, 4, 10)

@@ -338,7 +338,9 @@ def test_steps_that_are_too_long_are_named():
 
 
 def test_hidden_states_of_another_width():
-    with pytest.raises(ValueError, match="2 columns for 3 hidden units"):
+    with pytest.raises(
+        ValueError, match="X has 2 features, but the number of units is 3"
+    ):
         machine(max_iter=2).fit(X).inverse_transform([[0, 1]])
 
 

@@ -66,7 +66,7 @@ def test_estimates_agree_beyond_the_limit(base):
     forward, reverse = model.fit(rows).log_partition_bounds_
     exact = log_partition(model._state.params)
     chains = model._state.chains
-    others = estimate_log_partition(chains.params, chains.states, 1)[:2]
+    others = estimate_log_partition(chains.params, chains.states, 1)
     assert len({forward, reverse, exact, *others}) == 5
     # 0.1 nats is what an estimate may differ from another one.
     np.testing.assert_allclose([forward, reverse, *others], exact, atol=0.1)

@@ -394,7 +394,7 @@ def test_input_that_is_refused():
     pipeline = fitted(WEIGHTED[0])
     with pytest.raises(ValueError, match="target must be one of"):
         explain(pipeline, X, target="maybe")
-    with pytest.raises(ValueError, match="below the number of samples"):
+    with pytest.raises(ValueError, match="sample == 190, must be <= 189"):
         ExplanationDisplay.from_estimator(pipeline, X, sample=len(X))
     with pytest.raises(ValueError, match="not a sum of conjunctions"):
         explain(KMeans(2, n_init=1).fit(X), X)
