@@ -55,7 +55,7 @@ def print_header(title):
     print("  times       medians of CPU time, peers in turn in one process")
 
 
-def compare(functions, repeats=3):
+def compare(functions, repeats=3, warm_ups=1):
     """Return the median CPU time of each function, in seconds.
 
     Parameters
@@ -63,16 +63,18 @@ def compare(functions, repeats=3):
     functions : dict of callables without arguments
     repeats : int
         Each round calls every function once, so that a disturbance of the machine
-        meets all of them. A first round warms up and is not counted.
+        meets all of them.
+    warm_ups : int
+        Rounds before these, which are not counted: 0 for fits of a minute.
     """
     times = {name: [] for name in functions}
-    for round_ in range(repeats + 1):
+    for round_ in range(-warm_ups, repeats):
         for name, function in functions.items():
             start = time.process_time()
             result = function()
             elapsed = time.process_time() - start
             del result  # freeing the result is nobody's work
-            if round_:
+            if round_ >= 0:
                 times[name].append(elapsed)
     return {name: median(values) for name, values in times.items()}
 

@@ -166,7 +166,7 @@ def with_error(values):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="seconds, one seed")
-    parser.add_argument("--seeds", type=int, default=4, help="number of seeds")
+    parser.add_argument("--seeds", type=int, default=3, help="number of seeds")
     parser.add_argument(
         "--data", default=os.environ.get("SKLBOOLEAN_DATA"),
         help="folder with uci_car.npz and others (see README.md)",

@@ -61,7 +61,7 @@ def dual_objective(model, kernel, X):
     return np.abs(coef).sum() - total / 2
 
 
-def same_problem(title, data, kernel, peer, C, repeats):
+def same_problem(title, data, kernel, peer, C, repeats, warm_ups=1):
     """Fit and predict with the same kernel and C as SVC."""
     X, y, X_test, y_test = data
     # SVC is quicker on CSR where most features are false.
@@ -76,7 +76,7 @@ def same_problem(title, data, kernel, peer, C, repeats):
         name: (lambda m=model, a=A if model is theirs else X: m.fit(a, y))
         for name, model in models.items()
     }
-    times, predictions, predict = compare(fits, repeats), {}, {}
+    times, predictions, predict = compare(fits, repeats, warm_ups), {}, {}
     for name, model in models.items():
         part = B if model is theirs else X_test
         predictions[name], predict[name] = timed(lambda m=model, p=part: m.predict(p))
@@ -184,7 +184,7 @@ def main(arguments=None):
     if options.data:
         same_problem(
             "a9a in full, poly", real_table(options.data, "libsvm_a9a", rows),
-            PolynomialKernel(gamma=1 / 14), poly, 0.1, 1,
+            PolynomialKernel(gamma=1 / 14), poly, 0.1, 1, 0,
         )  # fmt: skip
 
 

@@ -262,7 +262,8 @@ def main(arguments=None):
         modes, concepts = ("practical",), {"2 of 3": CONCEPTS["2 of 3"]}
     X, y = compare_rounds(*shape, rounds, repeats)
     # Once after the warm-up: a fit of HistGradientBoosting takes half a minute.
-    compare_default_fits([shape] if options.quick else [(1000, 50), shape], 1)
+    sizes = [shape] if options.quick else [(1000, 50), (20_000, 200)]
+    compare_default_fits(sizes, 1)
     profile_round(X, y, 101, repeats)
     filter_streams(concepts, modes, seeds)
 

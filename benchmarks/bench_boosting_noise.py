@@ -447,11 +447,11 @@ def main(arguments=None):
         seeds = range(1)
     memory = Memory(options.cache, verbose=0)
     compare_noise(tables, seeds, options.jobs, memory)
-    compare_wrong_labels(tables, seeds, options.jobs, memory)
+    compare_wrong_labels(tables, seeds[:3], options.jobs, memory)
     data = None if options.quick else options.data
     compare_clean(data, tables, seeds[:2])
     if not options.quick:
-        compare_several(data, tables, seeds[:2], options.jobs, memory)
+        compare_several(data, tables, seeds[:1], options.jobs, memory)
 
 
 if __name__ == "__main__":

@@ -185,7 +185,7 @@ def main(arguments=None):
     parser.add_argument("--quick", action="store_true", help="seconds, small sizes")
     parser.add_argument("--data", default=os.environ.get("SKLBOOLEAN_DATA"))
     parser.add_argument("--tables", nargs="*", help="names of files; all if not given")
-    parser.add_argument("--seeds", type=int, default=1, help="splits of each table")
+    parser.add_argument("--seeds", type=int, default=3, help="splits of each table")
     options = parser.parse_args(arguments)
     print_header("Directions of columns")
     try:
