@@ -579,3 +579,14 @@ def warn_user(message, category=UserWarning, *, in_folds=True):
             return
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def as_reals(numbers, name):
+    """Convert to float64; a ValueError names the argument if that is impossible."""
+    try:
+        numbers = np.asarray(numbers)
+        if numbers.dtype.kind not in "biufO":
+            raise TypeError(f"its dtype is {numbers.dtype}")
+        return numbers.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must contain real numbers: {error}.") from error

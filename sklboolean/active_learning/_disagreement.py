@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 
 from sklboolean._core.labels import comparable_labels
 from sklboolean._core.parameters import check_integer
+from sklboolean._core.validation import as_reals
 
 
 def vote_shares(votes, *, classes=None, member_weights=None) -> np.ndarray:
@@ -176,17 +177,6 @@ def _length(parts):
         return 0 if isinstance(parts, Mapping | Set) else len(parts)
     except TypeError:
         return 0
-
-
-def as_reals(numbers, name):
-    """Convert to float64; a ValueError names the argument if that is impossible."""
-    try:
-        numbers = np.asarray(numbers)
-        if numbers.dtype.kind not in "biufO":
-            raise TypeError(f"its dtype is {numbers.dtype}")
-        return numbers.astype(np.float64, copy=False)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must contain real numbers: {error}.") from error
 
 
 def _columns_of(labels, classes, name):

@@ -20,7 +20,7 @@ from sklboolean._core.bits import (
 )
 from sklboolean._core.finite_classes import AnswerTable, build_class
 from sklboolean._core.parameters import check_binarize, check_integer, check_real
-from sklboolean.active_learning._disagreement import as_reals
+from sklboolean._core.validation import as_reals
 from sklboolean.active_learning._version_space import (
     EMPTY_MESSAGE,
     VersionSpace,

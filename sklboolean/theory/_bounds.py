@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.sparse import issparse
 from scipy.special import entr
 
-from sklboolean.active_learning._disagreement import as_reals
+from sklboolean._core.validation import as_reals
 from sklboolean.theory._numbers import (
     LOG_SLACK,
     all_exact,
