@@ -21,6 +21,7 @@ from sklboolean._core.bits import targets_of
 from sklboolean._core.deprecation import Gone, old_attribute, old_parameters
 from sklboolean._core.held_out import stratified_split
 from sklboolean._core.labels import encode_classes
+from sklboolean._core.long_fits import warn_of_long_fit
 from sklboolean._core.memory import MemoryCost
 from sklboolean._core.meta import draw_seed, validation_options
 from sklboolean._core.packed_partitions import PackedPartitionsMixin
@@ -70,6 +71,7 @@ N_CALIBRATION = 1000  # samples of a game that is played for calibration only
 MAX_ROUNDS = 2001  # of a game of no fixed length
 N_ITER_NO_CHANGE = 20
 VALIDATION_SHARE = 0.1
+FASTER = "BooleanGradientBoostingClassifier, or multi_class='ovr' for many classes"
 IN_SCHEDULE = InSchedule(BoostingSchedule)
 
 
@@ -291,6 +293,11 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
             For bad parameters and data, for a weak learner of two labels that is worse
             than chance, and for one without an edge with ``weak_failure="raise"``. The
             booster then keeps its former state.
+
+        Warns
+        -----
+        UserWarning
+            Before a fit that is expected to take longer than a minute of one core.
         """
         y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):
@@ -300,6 +307,9 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
             reads_bits = is_stump(self._weak_estimator())
             validate = validate_data_or_bits if reads_bits else validate_data_strict
             X, y = validate(self, X, y, **options)
+            if reads_bits:  # the time of other weak learners is not known
+                seconds = 5.5e-5 * len(y) * (1 + X.shape[1] / 400)
+                warn_of_long_fit(self, seconds * (len(np.unique(y)) - 1), FASTER)
             rng = check_random_state(self.random_state)
             data = self._read(X, y, sample_weight, rng)
             choice = self._choose(data, schedule, chooser, rng, len(y))

@@ -215,6 +215,11 @@ default="lbfgs"
         ValueError
             For invalid parameters and data, and for sums that take too long. The state
             before the call is kept.
+
+        Warns
+        -----
+        UserWarning
+            Before a fit that is expected to take longer than a minute of one core.
         """
         y, sample_weight = targets_of(self, X, y, sample_weight)
         return self._fit(X, sample_weight)

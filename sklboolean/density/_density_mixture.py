@@ -30,6 +30,7 @@ from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.held_out import hold_out
+from sklboolean._core.long_fits import warn_of_long_fit
 from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import check_integer, is_auto
 from sklboolean._core.progress import CallbackSupportMixin, Progress, with_callbacks
@@ -310,6 +311,8 @@ class DensityMixture(
 
         Warns
         -----
+        UserWarning
+            Before a fit that is expected to take longer than a minute of one core.
         ConvergenceWarning
             From components whose weights grow without bound.
         """
@@ -324,6 +327,8 @@ class DensityMixture(
             weights = checked_weights(sample_weight, len(signs))
             rng, n_components = check_random_state(self.random_state), self.n_components
             if chooses:
+                instead = "BernoulliMixture or ChowLiuTree, or a number of n_components"
+                warn_of_long_fit(self, 6e-4 * len(signs), instead)
                 self._fit_families(signs, weights, rng, progress)
             else:
                 if n_components == "auto":

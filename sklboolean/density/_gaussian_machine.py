@@ -384,6 +384,8 @@ class GaussianCombinationMachine(
 
     solver = "lbfgs"
     _log_base = staticmethod(log_base)
+    _seconds = 2.6e-5
+    _faster = "a smaller n_components, or ChowLiuTree for binary features"
     _completions = MappingProxyType(
         {"mean": "_complete_by_means", "sample": "_complete_at_random"}
     )

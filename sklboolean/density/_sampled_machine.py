@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
 from sklboolean._core.deprecation import old_parameters
+from sklboolean._core.long_fits import warn_of_long_fit
 from sklboolean._core.parameters import (
     check_choice,
     check_integer,
@@ -194,6 +195,11 @@ class SampledCombinationMachine(
         ------
         ValueError
             For invalid parameters and data. The state before the call is kept.
+
+        Warns
+        -----
+        UserWarning
+            Before a fit that is expected to take longer than a minute of one core.
         """
         y, sample_weight = targets_of(self, X, y, sample_weight)
         return self._fit(X, sample_weight)
@@ -205,6 +211,10 @@ class SampledCombinationMachine(
             if resumes:
                 options = replace(options, start=self._state.params)
             signs, weights = self._read_used(X, sample_weight)
+            seconds = 4.4e-6 * len(signs) * (signs.shape[1] / 30) ** 0.6
+            warn_of_long_fit(
+                self, seconds * self.max_iter, "ChowLiuTree, or a lower max_iter"
+            )
             options = self._set_alpha(options, weights.sum())
             rng = check_random_state(self.random_state)
             start = self._first_start(signs, weights, options, rng)

@@ -18,6 +18,7 @@ from sklboolean._core.calibration import fit_slope, held_out_parts
 from sklboolean._core.damage import require, require_shape
 from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.labels import encode_classes
+from sklboolean._core.long_fits import warn_of_long_fit
 from sklboolean._core.packed_partitions import PackedPartitionsMixin
 from sklboolean._core.parallel import beside, in_threads
 from sklboolean._core.parameters import check_choice, check_real, is_auto
@@ -30,7 +31,6 @@ from sklboolean._core.progress import (
 from sklboolean._core.validation import check_is_fitted, validate_boolean, warn_user
 from sklboolean._core.versioned import VersionedEstimator
 from sklboolean._core.weights import checked_weights, labelled_weights
-from sklboolean.kernels._evaluators import warn_of_many_pairs
 from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 from sklboolean.kernels._old_parameters import OF_SVC
@@ -45,6 +45,7 @@ from sklboolean.kernels._soft_margin import (
 N_SPREAD_SAMPLES = 256
 ENTRIES_AT_A_TIME = 2**20
 LEAST_FOR_THREADS = 8192  # distinct samples, where several scores are trained
+FASTER = "AveragedPerceptron after ConjunctionFeatures, or a lower max_literals"
 MAX_BLOCKS = 10_000  # that are solved, for each score
 AUTO_FACTOR = 1.5
 # The rule for decay: the least mean of the normalised kernel between two samples.
@@ -357,8 +358,7 @@ class BooleanSVC(
         Warns
         -----
         UserWarning
-            Before training on more than 100,000 distinct samples of many conjunctions:
-            the time grows with nearly the square of their number.
+            Before a fit that is expected to take longer than a minute of one core.
         ConvergenceWarning
             If 10,000 blocks of samples were not enough for a score.
         """
@@ -380,8 +380,7 @@ class BooleanSVC(
             box = factors * weights
             n_jobs = self.n_jobs if len(self.classes_) == 2 else None
             bits = BitKernel(kernel, self.n_features_in_, table[first], n_jobs)
-            if not bits.has_few_conjunctions:
-                warn_of_many_pairs("BooleanSVC", len(first))
+            warn_of_long_fit(self, bits.expected_seconds, FASTER)
             bits = self._choose_decay(bits, box)
             self.C_ = self._choose_C(bits, box)
             # A machine for the calibration is trained while the other one is.

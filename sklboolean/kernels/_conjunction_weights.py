@@ -64,10 +64,8 @@ class ConjunctionWeights:
         n_weights = n_conjunctions(table, rows.n_features)
         if table.count == "same" or n_weights > MOST_WEIGHTS:
             return False
-        values, repeats = np.unique(rows.ones, return_counts=True)
-        additions = [n_conjunctions(table, int(ones)) for ones in values]
         most = pairs * ADDITIONS * len(rows) * rows.words.size
-        return np.dot(additions, repeats) <= most
+        return n_additions(table, rows) <= most
 
     def of(self, rows):
         """Join samples with the weights, which compiled loops read and change."""
@@ -93,6 +91,12 @@ class ConjunctionWeights:
 def n_conjunctions(table, n_features):
     """Count the conjunctions of so many features, up to the longest of a kernel."""
     return sum(comb(n_features, k) for k in range(1, longest_of(table) + 1))
+
+
+def n_additions(table, rows):
+    """Count the conjunctions that the samples satisfy, added up over the samples."""
+    values, repeats = np.unique(rows.ones, return_counts=True)
+    return np.dot([n_conjunctions(table, int(ones)) for ones in values], repeats)
 
 
 def longest_of(table):

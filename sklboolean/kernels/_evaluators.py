@@ -42,7 +42,7 @@ from sklboolean._core.bits import (
 from sklboolean._core.one_hot_groups import OneHotGroups
 from sklboolean._core.parallel import each_slice
 from sklboolean._core.parameters import check_binarize
-from sklboolean._core.validation import check_boolean_array, warn_user
+from sklboolean._core.validation import check_boolean_array
 from sklboolean.kernels._count_table import exact_value
 
 # Number of pairs evaluated at a time where numpy computes the values.
@@ -61,8 +61,6 @@ PAIRS_FOR_THREADS = 2**17
 WORDS_FOR_THREADS = 2**20
 # Counting one half of a symmetric matrix and mirroring it pays from this many words.
 MIRROR_WORDS = 16
-# From so many samples on, a fit that compares pairs says so.
-MANY_SAMPLES = 100_000
 # Scores are kept divided by a power of two, so that the largest kernel value is below
 # 2**900 and sums of them are finite.
 LARGEST_EXPONENT = 900
@@ -188,17 +186,10 @@ def make_evaluator(config, table=None, n_jobs=None):
     return CountEvaluator(formula, n_features, shift=shift, n_jobs=n_jobs)
 
 
-def warn_of_many_pairs(name, n_samples):
-    """Say before a fit that its time grows with the square of the samples."""
-    if n_samples > MANY_SAMPLES:
-        warn_user(
-            f"{name} compares samples in pairs here, so its time grows with nearly the "
-            f"square of their number. {n_samples} distinct samples may take "
-            "minutes or hours. AveragedPerceptron and ConjunctionLogisticRegression "
-            "take a time in proportion to the samples, and so do KernelPerceptron and "
-            "BooleanSVC where samples satisfy few conjunctions: lower max_literals. "
-            f"Or fit {name} to {MANY_SAMPLES} of them."
-        )
+def seconds_of_pairs(rows):
+    """Estimate the seconds of a fit that compares samples in pairs."""
+    n_words = rows.words.shape[1] if isinstance(rows, BitRows) else 1
+    return 2.0 * n_words**0.5 * (len(rows) / 40_000) ** 1.75
 
 
 def evaluator_of_bits(formula, n_features, n_jobs=None):

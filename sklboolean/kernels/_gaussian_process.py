@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 
 from sklboolean._core.bits import as_words, unpack_words
 from sklboolean._core.damage import require, require_shape
+from sklboolean._core.long_fits import warn_of_long_fit
 from sklboolean._core.memory import check_free
 from sklboolean._core.parameters import check_integer
 from sklboolean._core.progress import CallbackSupportMixin
@@ -195,6 +196,8 @@ class GaussianProcess(CallbackSupportMixin, VersionedEstimator):
     """Base of the classifier and the regressor: kernel, evidence and posterior."""
 
     _unit = 1.0  # of posterior means
+    _seconds = 1.3e-4  # of a fit, for each distinct sample and target
+    _faster = "ConjunctionRegressor or BooleanGradientBoostingRegressor"
 
     def __init__(
         self, *, feature_groups=None, max_iter=15, binarize=0.0, random_state=None,
@@ -246,6 +249,9 @@ class GaussianProcess(CallbackSupportMixin, VersionedEstimator):
         names = getattr(self, "feature_names_in_", None)
         frame = Frame.lay_out(self.feature_groups, names, bits)
         samples, number = DistinctSamples.merge(frame.levels, targets, weights)
+        warn_of_long_fit(
+            self, self._seconds * len(samples) * targets.shape[1], self._faster
+        )
         order = rng.permutation(len(samples))
         chosen = np.sort(order[:N_EVIDENCE])
 

@@ -142,6 +142,9 @@ class BooleanGaussianProcessClassifier(
     True
     """
 
+    _seconds = 4.8e-4
+    _faster = "BooleanSVC or BooleanGradientBoostingClassifier"
+
     @with_callbacks
     def fit(self, X, y=None, sample_weight=None) -> "BooleanGaussianProcessClassifier":
         """Fit the process to labelled samples.
@@ -166,6 +169,11 @@ class BooleanGaussianProcessClassifier(
         ValueError
             For invalid parameters and data, and where memory would exceed the bounds.
             The classifier stays as it was.
+
+        Warns
+        -----
+        UserWarning
+            Before a fit that is expected to take longer than a minute of one core.
         """
         y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):

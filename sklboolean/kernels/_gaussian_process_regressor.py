@@ -115,6 +115,11 @@ class BooleanGaussianProcessRegressor(TableScoreMixin, RegressorMixin, GaussianP
         ValueError
             For invalid parameters and data, and where memory would exceed the bounds.
             The regressor stays as it was.
+
+        Warns
+        -----
+        UserWarning
+            Before a fit that is expected to take longer than a minute of one core.
         """
         y, sample_weight = targets_of(self, X, y, sample_weight)
         with restore_on_error(self):

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from sklboolean._core.base import OnlineClassifier
 from sklboolean._core.deprecation import old_parameters
+from sklboolean._core.long_fits import warn_of_long_fit
 from sklboolean._core.packed_partitions import PackedPartitionsMixin
 from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import (
@@ -27,7 +28,6 @@ from sklboolean._core.validation import (
 from sklboolean.kernels._dual_model import TOO_LONG
 from sklboolean.kernels._dual_state import DualConfig, DualState
 from sklboolean.kernels._dual_training import RESOLUTION, UpdateRule
-from sklboolean.kernels._evaluators import warn_of_many_pairs
 from sklboolean.kernels._feature_shares import FeatureSharesMixin
 from sklboolean.kernels._kernels import KERNELS, ConjunctionKernel
 from sklboolean.kernels._old_parameters import OF_KERNEL_PERCEPTRON
@@ -36,6 +36,7 @@ from sklboolean.kernels._orders import Layout, Orders, merge_histories
 # The training loop is in `_dual_training.py`; docs/contributing/one_fit.md walks from
 # `fit` to it.
 LEAST_FOR_THREADS = 8192  # samples
+FASTER = "AveragedPerceptron after ConjunctionFeatures, or a lower max_literals"
 LENGTHS = (3, 1)  # of conjunctions, for max_literals="auto"
 
 
@@ -173,8 +174,8 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
     is rounded to 16 binary digits of the largest, unless all are integers.
 
     Where short conjunctions of the data are few, each has a weight, and the time of a
-    fit grows with the samples. Otherwise samples are compared in pairs. There is a
-    warning if there are more than 100,000 of them.
+    fit grows with the samples. Otherwise samples are compared in pairs. A fit that is
+    expected to take longer than a minute warns before it begins.
 
     Kernels that are a function of one count are all but "tanimoto", monotone
     disjunctions, DNFs and CNFs, callables and "precomputed". With them every comparison
@@ -400,7 +401,6 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
         # 2. Lay the samples out; updates are integers over the resolution of the state.
         def lay_out(state):
             layout = Layout.of(state, data, samples, kernel_jobs)
-            self._warn_of_pairs(layout, len(samples))
             state, sizes = self._whole_sizes(state, layout, weights, max_iter)
             return Orders(
                 state, layout, codes, weights, sizes, self._update_rule(state),
@@ -408,27 +408,24 @@ class KernelPerceptron(PackedPartitionsMixin, FeatureSharesMixin, OnlineClassifi
             )  # fmt: skip
 
         # 3. The number of passes and the length of conjunctions, by held-out samples.
-        held_out = None
-        if adds_up and self.early_stopping and max_iter > 1:
+        held_out, chooses = None, adds_up and self.early_stopping and max_iter > 1
+        trials = list(map(lay_out, self._candidates(state) if chooses else [state]))
+        orders = trials[0]
+        n_passes = max_iter * n_orders
+        seconds = orders.layout.expected_seconds(n_passes, self.max_support)
+        warn_of_long_fit(self, seconds, FASTER)
+        if chooses:
 
             def choose(orders):
                 return orders, *orders.choose_passes(max_iter)
 
-            trials = list(map(lay_out, self._candidates(state)))
             choices = in_threads(choose, zip(trials), n_jobs)
             orders, max_iter, held_out, _ = min(choices, key=itemgetter(-1))
-        else:
-            orders = lay_out(state)
         # 4. Train a perceptron for each order and class, and add them up.
         tasks = [(order, k) for order in range(n_orders) for k in range(n_problems)]
         runs = orders.train(tasks, max_iter, progress=progress)
         history = merge_histories(runs, held_out)
         return orders.add_up(runs, n_passes=len(history.mistakes)), history
-
-    def _warn_of_pairs(self, layout, n_samples):
-        """Say before a long fit that it compares samples in pairs."""
-        if self.max_support is None and not layout.has_weights:
-            warn_of_many_pairs("KernelPerceptron", n_samples)
 
     def _of_second_model(self):
         return super()._of_second_model() | {"n_orders": min(1, self.n_orders)}

@@ -23,7 +23,7 @@ from sklboolean._core.calibration import calibrated_loss
 from sklboolean._core.held_out import stratified_folds
 from sklboolean._core.parallel import in_threads
 from sklboolean._core.progress import SILENT
-from sklboolean.kernels._conjunction_weights import ConjunctionWeights
+from sklboolean.kernels._conjunction_weights import ConjunctionWeights, n_additions
 from sklboolean.kernels._dual_model import kernel_norms
 from sklboolean.kernels._dual_state import DualState
 from sklboolean.kernels._dual_training import (
@@ -33,7 +33,7 @@ from sklboolean.kernels._dual_training import (
     PerceptronTask,
     UpdateRule,
 )
-from sklboolean.kernels._evaluators import GramRows, make_evaluator
+from sklboolean.kernels._evaluators import GramRows, make_evaluator, seconds_of_pairs
 
 # Numbers of passes among which early stopping chooses, besides the largest.
 PASSES = (1, 3)
@@ -80,6 +80,15 @@ class Layout:
     def has_weights(self):
         """Whether conjunctions have weights, and samples are not compared in pairs."""
         return ConjunctionWeights.suits(self.evaluator, self.rows)
+
+    def expected_seconds(self, n_passes, max_support=None):
+        """Estimate the seconds of so many passes over samples with noise."""
+        if max_support is not None:  # in proportion to the samples
+            return 0.0
+        if not self.has_weights:
+            return seconds_of_pairs(self.rows) * n_passes / 50
+        n_conjunctions = n_additions(self.evaluator.table, self.rows)
+        return n_passes * (8e-8 * len(self.rows) + 2.4e-10 * n_conjunctions)
 
     def norms(self, n_samples):
         """Compute sqrt(K(x, x)) of the last samples; 1 for 0."""

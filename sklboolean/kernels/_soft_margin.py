@@ -40,11 +40,12 @@ from scipy import sparse
 from sklboolean._core._popcount import FEW_COLUMNS
 from sklboolean._core.bits import BitColumns, as_words
 from sklboolean._core.parallel import each_slice
-from sklboolean.kernels._conjunction_weights import ConjunctionWeights
+from sklboolean.kernels._conjunction_weights import ConjunctionWeights, n_additions
 from sklboolean.kernels._count_table import SMALLEST, smaller_values
 from sklboolean.kernels._evaluators import (
     SampleLayout,
     evaluator_of_bits,
+    seconds_of_pairs,
     too_large_message,
 )
 from sklboolean.kernels._smo import find_movable, solve_block
@@ -163,6 +164,14 @@ class BitKernel:
         return is_large and ConjunctionWeights.suits(
             self.evaluator, self.rows, of_integers=False, pairs=PAIRS_OF_BLOCKS
         )
+
+    @property
+    def expected_seconds(self):
+        """The seconds of a fit to two classes of these samples, with noise."""
+        if not self.has_few_conjunctions:
+            return seconds_of_pairs(self.rows)
+        n, table = len(self.rows), self.evaluator.table
+        return 3e-8 * n**1.2 * (n_additions(table, self.rows) / n) ** 0.8
 
     def part(self, samples):
         """Make a kernel between some of the samples."""

@@ -14,6 +14,7 @@ from sklboolean._core.deprecation import old_parameters
 from sklboolean._core.exports import ExportMixin
 from sklboolean._core.formula import linear_formula
 from sklboolean._core.labels import check_two_classes, encode_classes
+from sklboolean._core.long_fits import warn_of_long_fit
 from sklboolean._core.parameters import check_choice, check_real
 from sklboolean._core.sparse_structure import without_duplicates
 from sklboolean._core.validation import check_is_fitted, validate_data_strict, warn_user
@@ -85,6 +86,8 @@ class ConsistentHalfspace(
 
     Warns
     -----
+    UserWarning
+        Before a fit that is expected to take longer than a minute of one core.
     ConvergenceWarning
         If no halfspace classifies all samples correctly, or with ``sigma`` if none was
         found in 40 starts.
@@ -99,6 +102,10 @@ class ConsistentHalfspace(
     From a good start the modified perceptron makes at most ``ln(n) / sigma**2``
     mistakes over ``n`` weights; a random start is good with a probability of at least
     0.15, so one of 40 is with a probability of 0.998.
+
+    Linear programming takes a time that grows with samples ** 1.25: the proof needs all
+    samples at once, and their errors have no structure that would make it quicker.
+    ``AveragedPerceptron`` fits a million samples in a second, without the proof.
 
     A sample of weight 0 is left out. Other sample weights matter where no halfspace is
     correct: linear programming then weighs the errors.
@@ -203,6 +210,8 @@ class ConsistentHalfspace(
         return w / length, b / length, is_consistent, bound
 
     def _fit_linprog(self, X, signs, weights, kept, n_samples):
+        seconds = (len(signs) / 10_000) ** 1.25 * X.shape[1] / 30
+        warn_of_long_fit(self, seconds, "AveragedPerceptron")
         w, b, self.is_consistent_, bound = self._linprog(X, signs, weights)
         self.coef_, self.intercept_ = w[None], np.array([b])
         scores = signs * (X @ self.coef_[0] + self.intercept_[0])

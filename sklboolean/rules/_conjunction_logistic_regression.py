@@ -186,6 +186,7 @@ class ConjunctionLogisticRegression(
     """
 
     _default_Cs = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+    _faster = "RuleClassifier, AveragedPerceptron, or a lower C or work_limit"
     _memory_of_one_C = MemoryCost(2**26, 85, 4.0, 110)
 
     def __init__(
@@ -233,6 +234,11 @@ class ConjunctionLogisticRegression(
         ------
         ValueError
             For invalid parameters and data. An earlier fit is kept.
+
+        Warns
+        -----
+        UserWarning
+            Before a fit that is expected to take longer than a minute of one core.
         """
         return self._learn(X, y, sample_weight)
 

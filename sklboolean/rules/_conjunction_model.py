@@ -16,6 +16,7 @@ from sklboolean._core.conjunction_table import ones_of
 from sklboolean._core.deprecation import NEXT, Gone, old_attribute, renamed
 from sklboolean._core.directions import directions_of
 from sklboolean._core.held_out import checked_splits, disjoint_test_sets
+from sklboolean._core.long_fits import warn_of_long_fit
 from sklboolean._core.memory import bytes_left
 from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import check_choice, check_integer, check_real
@@ -74,6 +75,7 @@ class ConjunctionModel(CallbackSupportMixin, WeightedRulesMixin, VersionedEstima
     """Fitting over all conjunctions, choosing C, and reading the result.
 
     A subclass defines ``_default_Cs``, the values of C to try without units,
+    ``_faster``, what to take instead of a long fit,
     ``_held_out_loss(scores, targets)``, the losses of samples, and
     ``_training_samples(X, y, sample_weight, reset)``, which checks data and returns
     `TrainingSamples` and the arguments of ``_set_units`` or None.
@@ -231,6 +233,8 @@ class ConjunctionModel(CallbackSupportMixin, WeightedRulesMixin, VersionedEstima
         growth = max(1.0, np.count_nonzero(samples.weights) / MANY_SAMPLES)
         limit = np.inf if self.work_limit is None else self.work_limit
         max_work = 1e9 * limit * growth
+        seconds = (growth / 5) ** 1.3 * (9 if len(Cs) > 1 else 4) * len(samples.targets)
+        warn_of_long_fit(self, min(seconds, 2e-9 * max_work), self._faster)
         self.scores_, self.held_out_scores_, best, solutions = None, None, 0, []
         self.edit_losses_ = None
         if len(Cs) > 1:

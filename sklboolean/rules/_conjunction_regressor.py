@@ -158,6 +158,7 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
 
     # In units of the standard deviation of y.
     _default_Cs = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+    _faster = "BooleanGradientBoostingRegressor, or a lower C or work_limit"
     _memory_of_one_C = MemoryCost(2**26, 130, 4.0, 0)
 
     def __init__(
@@ -210,6 +211,11 @@ class ConjunctionRegressor(TableScoreMixin, RegressorMixin, ConjunctionModel):
         ------
         ValueError
             For invalid parameters and data. An earlier fit is kept.
+
+        Warns
+        -----
+        UserWarning
+            Before a fit that is expected to take longer than a minute of one core.
         """
         return self._learn(X, y, sample_weight)
 

@@ -1,19 +1,15 @@
 """Weights of conjunctions make the decisions of sums over all support samples."""
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 
-from sklboolean import BooleanSVC, KernelPerceptron
+from sklboolean import KernelPerceptron
 from sklboolean._core.bits import pack_dense
 from sklboolean.kernels import (
     ConjunctionKernel,
     _conjunction_weights,
     _dual_model,
-    _evaluators,
 )
 from sklboolean.kernels._conjunction_weights import ConjunctionWeights
 from sklboolean.kernels._dual_training import ConjunctionRun
@@ -161,16 +157,3 @@ def test_scores_within_rounding_are_exact(n_classes, monkeypatch):
     monkeypatch.setattr(dual, "is_certified", True)
     monkeypatch.setattr(_dual_model, "CLEAR", 1e30)
     np.testing.assert_allclose(dual.scores(pack_dense(X), 1), expected, rtol=1e-14)
-
-
-@pytest.mark.parametrize("model", [BooleanSVC(), KernelPerceptron(max_literals=3)])
-def test_a_fit_that_compares_many_pairs_says_so_before_it_begins(model, monkeypatch):
-    X, y = samples(200, 12)
-    monkeypatch.setattr(_evaluators, "MANY_SAMPLES", 100)
-    with pytest.warns(UserWarning, match="nearly the square of their number"):
-        clone(model).fit(X, y)
-    # Few conjunctions have weights.
-    monkeypatch.setattr(_conjunction_weights, "ADDITIONS", 100)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        KernelPerceptron(max_literals=3, random_state=0).fit(X, y)
