@@ -103,8 +103,8 @@ def check_changes(names, states, costs, immutable, directions, *, has_functions=
         kind = states[list(names).index(label)].kind
         if direction not in SIGNS or kind == "category":
             raise ValueError(
-                f"directions[{label!r}] is {direction!r}. Give 'up' or 'down', and only "
-                "columns of numbers, dates, ordered levels or Booleans."
+                f"directions[{label!r}] is {direction!r}. Give 'up' or 'down', for "
+                "columns of numbers, dates, ordered levels or Booleans only."
             )
 
 

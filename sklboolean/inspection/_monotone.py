@@ -244,8 +244,8 @@ def _checked_directions(model, signs, directions):
             )
         if isinstance(direction, bool) or direction not in signs[name]:
             raise ValueError(
-                f"The direction of {name!r} is {direction!r}. Give -1 or 1, and only "
-                "columns of numbers, dates, ordered levels or Booleans."
+                f"The direction of {name!r} is {direction!r}. Give -1 or 1, for "
+                "columns of numbers, dates, ordered levels or Booleans only."
             )
     return {name: sign for name, sign in directions.items() if sign}
 
