@@ -14,14 +14,15 @@
 
 #include "dispatch.h"
 
-#define SKLB_HAS_TEAMS (SKLB_GNU && !defined(_WIN32))
-#if SKLB_HAS_TEAMS
+#if SKLB_GNU && !defined(_WIN32)
+#define SKLB_HAS_TEAMS 1
 #include <sched.h>
 #include <time.h>
 #define SKLB_READ(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define SKLB_WRITE(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELEASE)
 #define SKLB_COUNT(x) __atomic_add_fetch(&(x), 1, __ATOMIC_ACQ_REL)
 #else
+#define SKLB_HAS_TEAMS 0
 #define SKLB_READ(x) (x)
 #define SKLB_WRITE(x, value) ((x) = (value))
 #define SKLB_COUNT(x) (++(x))
@@ -72,6 +73,7 @@ static void sklb_wait(int64_t n_looks) {
 #if SKLB_X86
     _mm_pause();
 #endif
+    (void)n_looks;
 }
 
 /* Call run(work, piece, thread) for each piece; the caller is thread 0. */
@@ -94,6 +96,8 @@ static void sklb_help(sklb_team *team, int64_t thread) {
         sklb_do_pieces(team, thread);
         sklb_wait(n_looks++);
     }
+#else
+    (void)team, (void)thread;
 #endif
 }
 

@@ -53,6 +53,25 @@ def sum_columns(const uint64_t[:, ::1] columns, const double[:, ::1] values,
                                                  columns.shape[1])
 
 
+def add_by_pattern(const int32_t[::1] codes, const uint8_t[::1] cover,
+                   const double[:, ::1] masses, double[:, :, ::1] sums):
+    """Add ``masses[i]`` to ``sums[cover[i], codes[i]]`` for each sample i."""
+    cdef int64_t i, n = codes.shape[0], n_patterns = sums.shape[1]
+    cdef double *sum_of_sample
+    require(cover.shape[0] == n == masses.shape[0] and masses.shape[1] == sums.shape[2] == 2
+            and sums.shape[0] == 2, "patterns and samples do not fit")
+    with nogil:
+        for i in range(n):
+            if not 0 <= codes[i] < n_patterns:
+                break
+            sum_of_sample = &sums[cover[i] != 0, codes[i], 0]
+            sum_of_sample[0] += masses[i, 0]
+            sum_of_sample[1] += masses[i, 1]
+        else:
+            i = n
+    require(i == n, "a sample has a pattern that does not exist")
+
+
 def sum_columns_of_many(const uint64_t[:, ::1] columns, const double[:, ::1] values,
                         double[:, ::1] sums):
     """Write into ``sums[j, k]`` the sum of ``values[:, k]`` over the samples of column j.

@@ -33,7 +33,7 @@ from sklboolean.rules._scorecard_points import choose_joint_points, choose_point
 from sklboolean.rules._scorecard_search import ConditionSearch, least_loss
 from sklboolean.rules._weighted_rules import WeightedRulesMixin
 
-MOST_CONDITIONS = 62  # their patterns are numbered by 64-bit integers
+MOST_CONDITIONS = 62  # of a card that can still be read
 
 
 @old_parameters(feature_groups=Gone(None, "Name the columns as BooleanEncoder does."))
@@ -76,6 +76,8 @@ class ScorecardClassifier(
     binarize : float or None, default=0.0
         Threshold for binarizing: values above it are true. None: X must hold zeros and
         ones.
+    n_jobs : int or None, default=None
+        Number of threads. The result does not depend on it.
 
     Attributes
     ----------
@@ -163,7 +165,7 @@ class ScorecardClassifier(
 
     def __init__(
         self, max_conditions=10, *, max_points=5, max_literals=1, monotonic_cst=None,
-        class_weight=None, binarize=0.0,
+        class_weight=None, binarize=0.0, n_jobs=None,
     ):  # fmt: skip
         self.max_conditions = max_conditions
         self.max_points = max_points
@@ -171,6 +173,7 @@ class ScorecardClassifier(
         self.monotonic_cst = monotonic_cst
         self.class_weight = class_weight
         self.binarize = binarize
+        self.n_jobs = n_jobs
 
     def fit(self, X, y=None, sample_weight=None) -> "ScorecardClassifier":
         """Choose conditions and points.
@@ -211,7 +214,7 @@ class ScorecardClassifier(
 
     def _card(self, search):
         """Add a condition, exchange others, until the objective does not fall."""
-        card, best = None, search.fitted(())
+        card, best = None, search.fitted((), search.counts(()), np.zeros(1))
         while card is None or best.objective < card.objective:
             card = best
             is_full = len(card.conditions) >= self.max_conditions
@@ -231,7 +234,7 @@ class ScorecardClassifier(
         features = unpack_words(words, self.n_features_in_).astype(bool)
         search = ConditionSearch(
             features, codes[is_used] * 1.0, weights, self.max_literals, groups,
-            directions_of(self),
+            directions_of(self), self.n_jobs,
         )  # fmt: skip
         return search, codes[is_used], words, groups
 
@@ -379,7 +382,7 @@ class ScorecardClassifier(
         sums = [search.sums(weights * residuals) for residuals in targets - means]
         largest = np.abs(sums).max()
         bound = least_loss(
-            targets, weights, words, space, total, 1 / max(largest, 1e-9)
+            targets, weights, words, space, total, 1 / max(largest, 1e-9), self.n_jobs
         )
         bound = bound / search.sample_weight.sum() - ROUNDING * self.loss_
         self.gap_ = self.loss_ - max(bound, 0.0)

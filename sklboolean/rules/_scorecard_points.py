@@ -9,12 +9,16 @@ objective is the log-loss, summed up over samples, plus half the squared weights
 # for all lists at once. The best lists are then changed by one point at a time.
 # Liu, Zhong, Li, Seltzer, Rudin, "FasterRisk", NeurIPS 2022, round at several scales.
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from operator import itemgetter
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax, softmax
+
+from sklboolean.rules._bit_columns import add_by_pattern
 
 RIDGE = 1.0
 MAX_STEPS = 50  # of Newton's method
@@ -24,9 +28,25 @@ LEAST_SHARE = 1e-16  # of a curvature of this weight, so that no step overflows
 N_SCALES, N_IMPROVED = 4, 3
 
 
-@dataclass(frozen=True)
+def sums_by_pattern(codes, masses, n_patterns, cover=None):
+    """Sum up masses over the samples of each pattern, outside a cover and within it.
+
+    Returns
+    -------
+    sums : ndarray of shape (2, n_patterns, 2)
+    """
+    sums = np.zeros((2, n_patterns, 2))
+    cover = np.zeros(len(codes), dtype=bool) if cover is None else cover
+    add_by_pattern(codes, cover, masses, sums)
+    return sums
+
+
+@dataclass(frozen=True, eq=False)
 class PatternCounts:
     """The patterns of the samples, and the weight of each class in them.
+
+    Patterns come in the order of their last condition, then of the one before, and so
+    on. All of them occur.
 
     Attributes
     ----------
@@ -34,31 +54,62 @@ class PatternCounts:
         Ones where a condition holds.
     second, both : ndarrays of shape (n_patterns,)
         Weight of the samples of the second class, and of both.
-    codes : ndarray of shape (n_samples,), int
-        The pattern of each sample.
+    find_codes : callable
+        Computes ``codes``, which most counts are not asked for.
     """
 
     rows: np.ndarray
     second: np.ndarray
     both: np.ndarray
-    codes: np.ndarray
+    find_codes: Callable
+
+    @cached_property
+    def codes(self):
+        """The pattern of each sample: ndarray of shape (n_samples,), int32."""
+        return self.find_codes()
 
     @classmethod
-    def of(cls, covers, targets, sample_weight):
-        """Count samples of at most 62 conditions that each satisfies."""
-        # Numbers of 16 bits and less are sorted in the time of reading them.
-        kind = np.min_scalar_type(2 ** covers.shape[1] - 1)
-        numbers = np.zeros(len(covers), dtype=kind)
-        for cover in covers.T[::-1]:
-            numbers <<= 1
-            numbers |= cover
-        _, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
-        return cls(
-            covers[first].astype(np.float64),
-            np.bincount(codes, sample_weight * targets),
-            np.bincount(codes, sample_weight),
-            codes,
+    def of(cls, covers, masses):
+        """Count samples by the conditions that each satisfies.
+
+        Parameters
+        ----------
+        covers : sequence of ndarrays of shape (n_samples,), bool
+            The samples that satisfy each condition.
+        masses : ndarray of shape (n_samples, 2)
+            Weight in the second class, and in both, which is above 0.
+        """
+        codes = np.zeros(len(masses), dtype=np.int32)
+        sums = sums_by_pattern(codes, masses, 1)
+        counts = cls(np.zeros((1, 0)), *sums[0].T.copy(), lambda: codes)
+        for cover in covers:
+            counts = counts.extended(cover, masses)
+        return counts
+
+    def extended(self, cover, masses):
+        """Count the samples by one more condition."""
+        codes, n_patterns = self.codes, len(self.rows)
+        sums = sums_by_pattern(codes, masses, n_patterns, cover)
+        holds, pattern = np.nonzero(sums[:, :, 1])
+        numbers = np.zeros((2, n_patterns), dtype=np.int32)
+        numbers[holds, pattern] = np.arange(len(holds))
+        return PatternCounts(
+            np.column_stack([self.rows[pattern], holds]),
+            *sums[holds, pattern].T.copy(),
+            lambda: np.where(cover, *(of_value[codes] for of_value in numbers[::-1])),
         )
+
+    def without(self, k, masses):
+        """Count the samples by all conditions but one."""
+        rows = np.delete(self.rows, k, axis=1)
+        order = np.lexsort((np.zeros(len(rows)), *rows.T))
+        rows = rows[order]
+        is_first = np.r_[True, (rows[1:] != rows[:-1]).any(axis=1)]
+        numbers = np.empty(len(rows), dtype=np.int32)
+        numbers[order] = np.cumsum(is_first) - 1
+        codes = numbers[self.codes]
+        sums = sums_by_pattern(codes, masses, is_first.sum())
+        return PatternCounts(rows[is_first], *sums[0].T.copy(), lambda: codes)
 
     def losses(self, scores):
         """Sum up the log-loss of scores of shape (n_patterns, ...)."""

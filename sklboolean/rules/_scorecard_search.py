@@ -23,10 +23,13 @@ import numpy as np
 from scipy.special import entr, expit, xlog1py
 
 from sklboolean._core.directions import signs_of_weights
+from sklboolean._core.parallel import beside, each_slice
 from sklboolean.rules._column_generation import ROUNDING, ColumnGeneration
 from sklboolean.rules._scorecard_points import RIDGE, PatternCounts
 
 N_TRIED = 4  # conditions that are fitted, of those estimated
+PIECE = 2**14  # samples of which slopes are computed at a time
+SAMPLES_FOR_THREADS = 2**14  # fewer are counted before a second thread has started
 LEAST_SPREAD = 1e-5  # of a condition: rarer ones are left out
 # Values of C of which the bound is the best; their tolerance, and work of each.
 N_BOUNDS, BOUND_TOL, BOUND_WORK = 5, 1e-3, 1e9
@@ -42,13 +45,17 @@ class Card:
     weights : ndarray of shape (1 + n_conditions,)
         The intercept is the first.
     objective : float
-    scores : ndarray of shape (n_samples,)
+    counts : PatternCounts
     """
 
     conditions: tuple
     weights: np.ndarray
     objective: float
-    scores: np.ndarray
+    counts: PatternCounts
+
+    def probabilities(self):
+        """Compute the probability of the second class for each pattern."""
+        return expit(self.weights[0] + self.counts.rows @ self.weights[1:])
 
 
 class ConditionSearch:
@@ -67,15 +74,18 @@ class ConditionSearch:
     directions : ndarray of shape (n_features,), int8
         1 where the score must not fall when the feature becomes true, -1 where it must
         not rise, else 0.
+    n_jobs : int or None
     """
 
     def __init__(
-        self, features, targets, sample_weight, max_literals, groups, directions
+        self, features, targets, sample_weight, max_literals, groups, directions,
+        n_jobs=None,
     ):  # fmt: skip
-        self.directions = directions
+        self.directions, self.n_jobs = directions, n_jobs
         n_features = features.shape[1]
         self.features, self.floats = features, features.astype(np.float32)
-        self.targets, self.sample_weight = targets, sample_weight
+        self.sample_weight = sample_weight
+        self._set_targets(targets)
         self.has_pairs, self._covers = max_literals == 2, {}
         price = np.log(max(n_features, 2)) / 2
         self.prices = {1: price, 2: 4 * price}
@@ -97,8 +107,13 @@ class ConditionSearch:
     def with_targets(self, targets):
         """Search the same samples for conditions of other targets."""
         search = copy(self)
-        search.targets = targets
+        search._set_targets(targets)
         return search
+
+    def _set_targets(self, targets):
+        self.targets = targets
+        weights = self.sample_weight
+        self.masses = np.column_stack([weights * targets, weights])
 
     def cover(self, condition):
         """Mark the samples that satisfy a condition."""
@@ -116,23 +131,15 @@ class ConditionSearch:
 
     def counts(self, conditions):
         """Count the samples by the conditions that they satisfy."""
-        covers = self.covers(conditions)
-        return PatternCounts.of(covers, self.targets, self.sample_weight)
+        return PatternCounts.of(map(self.cover, conditions), self.masses)
 
-    def fitted(self, conditions, start=None):
+    def fitted(self, conditions, counts, start):
         """Fit the weights of some conditions."""
-        counts = self.counts(conditions)
-        start = np.zeros(1 + len(conditions)) if start is None else start
         weights, objective = counts.fit_weights(start)
         if (signs_of_weights(conditions, self.directions) * weights[1:] < 0).any():
             objective = np.inf  # a weight against its direction
         objective += sum(self.prices[len(condition)] for condition in conditions)
-        scores = weights[0] + counts.rows @ weights[1:]
-        return Card(tuple(conditions), weights, objective, scores[counts.codes])
-
-    def residuals(self, card):
-        """Compute what the samples add to the slope of the loss, with another sign."""
-        return self.sample_weight * (self.targets - expit(card.scores))
+        return Card(tuple(conditions), weights, objective, counts)
 
     def sums(self, values):
         """Sum up values of samples over those that satisfy each condition.
@@ -154,11 +161,21 @@ class ConditionSearch:
 
     def promising(self, card):
         """List the conditions that may lower the objective most, if any may."""
-        probabilities = expit(card.scores)
-        curvatures = self.sample_weight * probabilities * (1 - probabilities)
-        spreads, total = self.sums(curvatures), curvatures.sum()
+        shares, codes = card.probabilities(), card.counts.codes
+        residuals, curvatures = np.empty((2, len(codes)))
+
+        def differentiate(first, last):
+            piece = slice(first, last)
+            share, weights = shares[codes[piece]], self.sample_weight[piece]
+            np.multiply(weights, self.targets[piece] - share, out=residuals[piece])
+            np.multiply(weights * share, 1 - share, out=curvatures[piece])
+
+        is_small = len(codes) < SAMPLES_FOR_THREADS
+        each_slice(differentiate, len(codes), self.n_jobs, small=is_small, step=PIECE)
+        spreads = beside(lambda: self.sums(curvatures), 1 if is_small else self.n_jobs)
+        sums = self.sums(residuals)
+        spreads, total = spreads(), curvatures.sum()
         spreads *= 1 - spreads / (total or 1.0)
-        sums = self.sums(self.residuals(card))
         gains = sums * (sums / (2 * (spreads + RIDGE))) - self._price
         is_left_out = ~self._is_allowed | (spreads <= LEAST_SPREAD * total)
         gains[is_left_out | (self._signs * sums < 0)] = -np.inf
@@ -179,10 +196,19 @@ class ConditionSearch:
 
     def extended(self, card):
         """Add the best condition to a card; the card itself where none is worth it."""
+        conditions, counts = self.promising(card), {}
+
+        def count(first, last):
+            for condition in conditions[first:last]:
+                cover = self.cover(condition)
+                counts[condition] = card.counts.extended(cover, self.masses)
+
+        is_small = len(self.targets) < SAMPLES_FOR_THREADS
+        each_slice(count, len(conditions), self.n_jobs, small=is_small)
         start = np.r_[card.weights, 0.0]
         longer = [
-            self.fitted((*card.conditions, condition), start)
-            for condition in self.promising(card)
+            self.fitted((*card.conditions, condition), counts[condition], start)
+            for condition in conditions
         ]
         return min([card, *longer], key=attrgetter("objective"))
 
@@ -192,6 +218,7 @@ class ConditionSearch:
             others = [k for k, c in enumerate(card.conditions) if c != condition]
             shorter = self.fitted(
                 tuple(card.conditions[k] for k in others),
+                card.counts.without(card.conditions.index(condition), self.masses),
                 np.r_[card.weights[0], card.weights[1:][others]],
             )
             card = min(card, self.extended(shorter), key=attrgetter("objective"))
@@ -203,12 +230,14 @@ def first_of_each(features):
 
     The others would only give the same cards in other words.
     """
-    codes = np.packbits(features ^ features[:1], axis=0)
-    first = np.unique(codes, axis=1, return_index=True)[1]
-    return np.isin(np.arange(features.shape[1]), first)
+    columns = np.packbits(features ^ features[:1], axis=0)
+    first = {}
+    for j, column in enumerate(columns.T):
+        first.setdefault(column.tobytes(), j)
+    return np.isin(np.arange(features.shape[1]), [*first.values()])
 
 
-def least_loss(targets, sample_weight, words, space, total, C):
+def least_loss(targets, sample_weight, words, space, total, C, n_jobs=None):
     """Bound the loss of all weighted sums of conditions whose weights are small.
 
     For each C the least of ``C * loss + sum of absolute weights`` is bounded by duality
@@ -225,6 +254,7 @@ def least_loss(targets, sample_weight, words, space, total, C):
     total : float
     C : float
         The first one.
+    n_jobs : int or None
     """
     if not total:
         if len(targets) > 1:
@@ -234,7 +264,7 @@ def least_loss(targets, sample_weight, words, space, total, C):
         rare = masses.min() / masses.sum()
         return masses.sum() * (entr(rare) - xlog1py(1 - rare, -rare))
     bound, loss = 0.0, "softmax" if len(targets) > 1 else "logistic"
-    model = ColumnGeneration(words, sample_weight, targets, loss, space)
+    model = ColumnGeneration(words, sample_weight, targets, loss, space, n_jobs)
     model.add_features()
     for _ in range(N_BOUNDS):
         model.minimize(C, BOUND_TOL, exact=True, max_work=BOUND_WORK)

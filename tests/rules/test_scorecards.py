@@ -63,9 +63,10 @@ def test_sums_and_promising_conditions_by_definition(seed, max_literals):
             expected = values[satisfied(X, search._condition(place))].sum()
             np.testing.assert_allclose(sums.flat[place], expected, atol=1e-5)
 
-    card = search.fitted((((0, True),),))
-    curvatures = weights * expit(card.scores) * expit(-card.scores)
-    residuals = weights * (y - expit(card.scores))
+    card = search.fitted((((0, True),),), search.counts([((0, True),)]), np.zeros(2))
+    scores = card.weights @ np.array([np.ones(len(X)), X[:, 0]])
+    curvatures = weights * expit(scores) * expit(-scores)
+    residuals = weights * (y - expit(scores))
     gains = {}
     for condition in all_conditions(4, max_literals):
         covers = satisfied(X, condition)
@@ -90,8 +91,19 @@ def test_sums_and_promising_conditions_by_definition(seed, max_literals):
 @given(st.integers(0, 2**32 - 1))
 def test_weights_and_scales_minimize_the_objective(seed):
     X, y, sample_weight = random_data(seed)
-    counts = PatternCounts.of(X, y * 1.0, sample_weight)
+    masses = np.column_stack([sample_weight * y, sample_weight])
+    counts = PatternCounts.of(np.ascontiguousarray(X.T), masses)
     np.testing.assert_array_equal(counts.rows[counts.codes], X)
+    for part, mass in zip((counts.second, counts.both), masses.T, strict=True):
+        np.testing.assert_allclose(part, np.bincount(counts.codes, mass), rtol=1e-12)
+    # Patterns are in the order of their last condition, then of the one before.
+    assert [*map(tuple, counts.rows[:, ::-1])] == sorted(
+        {*map(tuple, X[:, ::-1] * 1.0)}
+    )
+    rest = counts.without(1, masses)
+    again = PatternCounts.of(np.ascontiguousarray(np.delete(X, 1, axis=1).T), masses)
+    for name in ("rows", "second", "both", "codes"):
+        np.testing.assert_array_equal(getattr(rest, name), getattr(again, name))
 
     def objective(weights):
         losses = sample_weight @ log_losses(y, weights[0] + X @ weights[1:])
