@@ -315,7 +315,7 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     print_header("Boosting by majority: accuracy and rounds")
     tables = load_tables(options.data)
-    seeds, more_seeds, n_rounds, n_samples = range(3), range(3, 13), 101, 6000
+    seeds, more_seeds, n_rounds, n_samples = range(3), range(3, 8), 101, 6000
     if options.quick:  # drawn data, bits, and numbers that become bits
         seeds, more_seeds, n_rounds, n_samples = range(1), range(2), 5, 150
         some = "Long-Servedio", "votes", "breast cancer"

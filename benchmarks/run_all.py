@@ -3,8 +3,8 @@
     python benchmarks/run_all.py [--quick] [--data DIR] [--only NAME ...]
         [--use NAME=PYTHON ...] [--jobs N] [--minutes N] [--output DIR]
 
-Each script is a process of its own. Those that compare speed, and those that use all
-cores themselves, run one after another, so that none disturbs another; ``--jobs 2``
+Each script is a process of its own. Those whose subject is speed, and those that use
+all cores themselves, run one after another, so that none disturbs another; ``--jobs 2``
 runs two of the others at the same time, those first that took longest in the last full
 run. A peer that is not installed is left out by name; ``--use`` runs a script with
 another interpreter, whose environment has peers that need other versions. A script of
