@@ -1,5 +1,7 @@
 """Methods that write fitted models: text, Python, SQL, C, dictionaries and frames."""
 
+from importlib import import_module
+
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -267,16 +269,18 @@ def has_probabilities(formula):
     return formula.classes is not None and formula.has_probabilities
 
 
+def import_optional(module, user, package):
+    """Import a module of another package, or say how to install what the user needs."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        needed = module.partition(".")[0]
+        raise ImportError(f"{user} needs {needed}: pip install {package}.") from error
+
+
 def import_pandas():
     """Import pandas, which only data frames need."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            "to_frame needs pandas. Install it with `pip install pandas`, or use "
-            "to_dict."
-        ) from error
-    return pd
+    return import_optional("pandas", "to_frame", "pandas")
 
 
 def largest_first(formula, output):

@@ -262,11 +262,6 @@ class AttributeForest:
         """Attributes, parents before their children."""
         return parents_first(self.parents).tolist()
 
-    def copy(self):
-        """Copy the forest with its arrays."""
-        tables = [table.copy() for table in self.tables]
-        return AttributeForest(self.attributes, self.parents.copy(), tables)
-
     def upward(self, exponents):
         """Sum over the values of all attributes, from the leaves to the roots.
 

@@ -176,6 +176,11 @@ class UsesDensityMixin(PartitionsMixin):
             )
         return self.estimator
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self._density()).input_tags
+        return tags
+
     def _read_features(self, X, y="no_validation", *, reset=False):
         """Check samples as the density model accepts them, and labels if given."""
         tags = get_tags(self).input_tags

@@ -16,7 +16,6 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import TableScoreMixin, restore_on_error
@@ -186,11 +185,6 @@ class DensityClassifier(
 
     def _default_density(self):
         return DEFAULTS[0]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self._density()).input_tags
-        return tags
 
     def fit(self, X, y=None, sample_weight=None) -> "DensityClassifier":
         """Fit the density of each class.

@@ -105,10 +105,6 @@ class DensityMixtureState:
     log_weights: np.ndarray
     members: list
 
-    def copy(self):
-        """Copy the weights; fitted components are never changed in place."""
-        return DensityMixtureState(self.log_weights.copy(), list(self.members))
-
     def log_joint(self, signs):
         """Compute the log-probability of each component with the known bits."""
         scores = [self._log_likelihoods(member, signs) for member in self.members]
@@ -281,7 +277,7 @@ class DensityMixture(
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = get_tags(self._density()).input_tags.allow_nan
+        tags.input_tags.sparse = True
         return tags
 
     @with_callbacks

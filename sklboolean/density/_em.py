@@ -224,14 +224,6 @@ class MixtureState:
     counts: Counts | None
     total: float
 
-    def copy(self):
-        """Copy the state with its arrays."""
-        learned = self.mixture
-        logits = learned.logits.copy()
-        mixture = ProductMixture(learned.log_weights.copy(), logits, learned.attributes)
-        counts = self.counts and Counts(*(counted.copy() for counted in self.counts))
-        return MixtureState(mixture, counts, self.total)
-
 
 def expected_counts(mixture, signs, weights):
     """Divide samples among the components and count: the E-step.

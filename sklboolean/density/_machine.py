@@ -34,10 +34,6 @@ class MachineState:
     chains: PCDState | None = None
     log_partition: float | None = None  # None: not known yet
 
-    def copy(self):
-        """Copy the state with its parameters; chains are never changed in place."""
-        return replace(self, params=self.params.copy())
-
 
 class MachineMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Base of all machines.

@@ -7,7 +7,6 @@
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import OutlierMixin, clone
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from sklboolean._core.base import restore_on_error
@@ -148,11 +147,6 @@ class DensityOutlierDetector(UsesDensityMixin, OutlierMixin, VersionedEstimator)
 
     def _default_density(self):
         return ChowLiuTree()
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self._density()).input_tags
-        return tags
 
     def fit(self, X, y=None, sample_weight=None) -> "DensityOutlierDetector":
         """Fit the density model and the threshold.

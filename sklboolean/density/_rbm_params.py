@@ -66,11 +66,6 @@ class RBMParams:
         """Copy the parameters with some of them changed."""
         return replace(self, **changes)
 
-    def copy(self):
-        """Copy the parameters with their arrays."""
-        arrays = {k: v for k, v in vars(self).items() if isinstance(v, np.ndarray)}
-        return self.replace(**{name: array.copy() for name, array in arrays.items()})
-
     @property
     def n_hidden_states(self):
         """Number of hidden states."""

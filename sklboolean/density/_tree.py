@@ -19,7 +19,7 @@ whose inputs may form a tree.
 # `means`, `draw` and `tables`. They are not one class because their sums round
 # differently: fitted models must keep their bits.
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit, xlogy
@@ -246,10 +246,6 @@ class TreeDistribution:
     def from_tables(cls, parents, log_tables):
         """Build the distribution from its parents and log-probabilities."""
         return cls(parents, log_tables, parents_first(parents))
-
-    def copy(self):
-        """Copy the distribution with its arrays."""
-        return TreeDistribution(*(array.copy() for array in astuple(self)))
 
     def upward(self, signs, combine=np.logaddexp):
         """Pass messages from the leaves to the roots.

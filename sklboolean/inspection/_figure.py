@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sklboolean._core.exports import import_optional
+
 # Okabe and Ito's colours, the light ones darkened: each has a contrast of at least 3 on
 # white. Line styles differ too, for grey print.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#C2699B", "#B27A00", "#2E8BC0", "#000000")
@@ -36,13 +38,7 @@ class Display:
 def import_pyplot():
     """Import matplotlib.pyplot, or raise an error that says how to install it."""
     # Imported here, because the package works without matplotlib.
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            'Plotting needs matplotlib: pip install "sklboolean[plot]".'
-        ) from error
-    return plt
+    return import_optional("matplotlib.pyplot", "Plotting", '"sklboolean[plot]"')
 
 
 def draw_curves(ax, curves, x_name, y_name, levels=None):

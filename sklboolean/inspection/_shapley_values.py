@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
-from sklboolean._core.exports import import_pandas
+from sklboolean._core.exports import import_optional, import_pandas
 from sklboolean._core.feature_names import split_pipeline
 from sklboolean._core.formula import Columns, WeightedSum, class_labels
 from sklboolean._core.weights import checked_weights
@@ -129,10 +129,7 @@ class ShapleyValues:
         ImportError
             When shap is not installed.
         """
-        try:
-            import shap
-        except ImportError as error:
-            raise ImportError("to_shap needs shap: pip install shap.") from error
+        shap = import_optional("shap", "to_shap", "shap")
         shape = len(self.values), *np.shape(self.base_values)
         return shap.Explanation(
             self.values,

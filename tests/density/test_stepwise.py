@@ -3,6 +3,7 @@ that a stream should keep."""
 
 import pickle
 import tracemalloc
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -86,7 +87,7 @@ def test_batches_follow_the_definition(stream):
     signs = batches.reshape(-1, batches.shape[2])
     counts, _ = expected_counts(mixture, first, weights)
     state = MixtureState(mixture, counts, float(len(first)))
-    before = state.copy()
+    before = deepcopy(state)
     after, history = stepwise_em(state, signs, np.ones(len(signs)), alpha, len(first))
     found, kept, total = after.mixture, after.counts, after.total
     for one, other in zip(state.counts, before.counts, strict=True):
