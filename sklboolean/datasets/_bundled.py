@@ -5,8 +5,6 @@ from importlib.resources import files
 import numpy as np
 from sklearn.utils import Bunch
 
-from sklboolean._core.exports import import_optional
-
 _MUSHROOM = """\
 Mushroom
 
@@ -303,6 +301,12 @@ def make_bunch(data, target, *, feature_names, return_X_y, as_frame, **more):
 
 
 def _as_frame(data, target, feature_names):
-    pandas = import_optional("pandas", "as_frame=True", "pandas")
-    frame = pandas.DataFrame(data, columns=feature_names)
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "as_frame=True needs pandas. Install it with `pip install pandas`, or set "
+            "as_frame=False."
+        ) from error
+    frame = pd.DataFrame(data, columns=feature_names)
     return frame.assign(target=target)

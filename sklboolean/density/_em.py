@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logsumexp
+from sklearn.utils import gen_batches
 
 from sklboolean._core.parallel import each_slice, in_threads
 from sklboolean.density._attribute_forest import Attributes
@@ -512,8 +513,7 @@ def stepwise_em(state, signs, weights, alpha, batch_size):
     if counts is None:
         counts = implied_counts(mixture, total, alpha)
     log_likelihoods = []
-    for start in range(0, len(signs), batch_size):
-        batch = slice(start, start + batch_size)
+    for batch in gen_batches(len(signs), batch_size):
         weight = float(weights[batch].sum())
         if not weight or np.isinf(total / weight):
             continue

@@ -27,7 +27,7 @@ from sklearn.utils import gen_batches
 
 from sklboolean._core.base import restore_on_error
 from sklboolean._core.bits import targets_of
-from sklboolean._core.damage import require_below, require_shape
+from sklboolean._core.damage import require_shape
 from sklboolean._core.deprecation import Gone, old_parameters
 from sklboolean._core.memory import check_free
 from sklboolean._core.parameters import check_real
@@ -234,18 +234,10 @@ class TreeDistribution:
     log_tables : ndarray of shape (n_features, 2, 2), dtype float64
         Log-probability of each value (last axis) given each value of the parent. Both
         rows of a root are the same. Finite.
-    order : ndarray of shape (n_features,), dtype int64
-        Parents before their children.
     """
 
     parents: np.ndarray
     log_tables: np.ndarray
-    order: np.ndarray
-
-    @classmethod
-    def from_tables(cls, parents, log_tables):
-        """Build the distribution from its parents and log-probabilities."""
-        return cls(parents, log_tables, parents_first(parents))
 
     def upward(self, signs, combine=np.logaddexp):
         """Pass messages from the leaves to the roots.
@@ -269,12 +261,10 @@ class TreeDistribution:
         n = signs.shape[1]
         require_shape(self.log_tables, (n, 2, 2), "log_tables")
         require_shape(self.parents, (n,), "parents")
-        require_below(self.parents + 1, n + 1, "parents, each plus 1,")
-        require_below(self.order, n, "order")
         evidence = log_evidence(signs)
         messages, below = np.empty_like(evidence), np.zeros_like(evidence)
         # Children come first: all messages to a bit are there when it sends its own.
-        for bit in self.order[::-1]:
+        for bit in parents_first(self.parents)[::-1]:
             table, logs = self.log_tables[bit], evidence[bit] + below[bit]
             sums = logs[:, :1] + table[:, 0], logs[:, 1:] + table[:, 1]
             messages[bit] = combine(*sums)
@@ -296,7 +286,7 @@ class TreeDistribution:
         """Compute the log-odds of each bit given all other known bits of its sample."""
         messages, below, evidence = self.upward(signs)
         above = np.empty_like(below)
-        for bit in self.order:
+        for bit in parents_first(self.parents):
             table, parent = self.log_tables[bit], self.parents[bit]
             if parent < 0:
                 above[bit] = table[0]
@@ -339,7 +329,7 @@ class TreeDistribution:
         """
         _, below, evidence = self.upward(signs, combine)
         true = np.zeros(signs.shape, dtype=np.int8)
-        for bit in self.order:
+        for bit in parents_first(self.parents):
             # Both rows of a root are the same: the column with index -1 may be used.
             scores = evidence[bit] + below[bit]
             scores += self.log_tables[bit][true[:, self.parents[bit]]]
@@ -354,8 +344,7 @@ def known_value_counts(attributes, signs, weights):
     n_allowed = np.add.reduceat(allowed, attributes.first_values, axis=1, dtype=int)
     is_known = np.repeat(n_allowed == 1, attributes.sizes, axis=1)
     counts = np.zeros((allowed.shape[1],) * 2)
-    for start in range(0, len(allowed), BLOCK_SIZE):
-        here = slice(start, start + BLOCK_SIZE)
+    for here in gen_batches(len(allowed), BLOCK_SIZE):
         values = (allowed[here] & is_known[here]).astype(np.float64)
         counts += (values * weights[here, None]).T @ values
     return counts
@@ -425,8 +414,7 @@ def _normalised_forest(pairs, parents, attributes, alpha):
 def _expected_pairs(mixture, signs, weights):
     """Count each value and its parent's, expected given the known bits: the E-step."""
     forest, log_likelihood, pairs = mixture.forest, 0.0, None
-    for start in range(0, len(signs), BLOCK_SIZE):
-        here = slice(start, start + BLOCK_SIZE)
+    for here in gen_batches(len(signs), BLOCK_SIZE):
         allowed = forest.attributes.allowed(signs[here])
         cases = np.where(allowed, mixture.exponents, -np.inf)
         scores, *messages = forest.upward(cases)
@@ -550,7 +538,7 @@ class ChowLiuTree(BinaryDensityMixin, VersionedEstimator):
         if self._attributes is None and signs.all():
             parents = chow_liu_parents(signs, weights, alpha)
             log_tables = log_conditionals(signs, parents, weights, alpha)
-            return TreeDistribution.from_tables(parents, log_tables)
+            return TreeDistribution(parents, log_tables)
         attributes = self._attributes or Attributes(np.arange(signs.shape[1]))
         first, weights = merge_equal_samples(signs, weights)
         signs, weights = signs[first], weights.astype(np.float64)
@@ -558,7 +546,7 @@ class ChowLiuTree(BinaryDensityMixin, VersionedEstimator):
         if self._attributes is not None:
             return mixture
         tables = [np.broadcast_to(table, (2, 2)) for table in mixture.tables()]
-        return TreeDistribution.from_tables(mixture.parents, np.stack(tables))
+        return TreeDistribution(mixture.parents, np.stack(tables))
 
     def _set_state(self, state):
         self._state = state

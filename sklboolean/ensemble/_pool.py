@@ -23,7 +23,21 @@ LOG_ODDS = (
 )
 
 
-class Pool(ExportMixin, VersionedEstimator):
+class FrozenMixin:
+    """Is made of fitted models, and stays as it is, as in `FrozenEstimator`."""
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def __sklearn_clone__(self):
+        return self
+
+    def fit(self, X, y):
+        """Do nothing: the models are fitted."""
+        return self
+
+
+class Pool(FrozenMixin, ExportMixin, VersionedEstimator):
     """Fitted models and their weights; ``estimators`` read the same Boolean features.
 
     Parameters
@@ -37,16 +51,6 @@ class Pool(ExportMixin, VersionedEstimator):
     def __init__(self, estimators, weights):
         self.estimators = estimators
         self.weights = weights
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def __sklearn_clone__(self):
-        return self  # as scikit-learn's FrozenEstimator
-
-    def fit(self, X, y) -> "Pool":
-        """Do nothing: the models are fitted."""
-        return self
 
     def _mixed(self, *terms):
         """Add up formulas; what exports read is what the models read."""

@@ -356,10 +356,7 @@ class _Search:
         for fitted in (model, encoder):
             if hasattr(fitted, "fit"):  # a RuleSet has none
                 check_is_fitted(fitted)
-        if not hasattr(model, "predict"):
-            raise ValueError(
-                f"model must be a classifier or a regressor; got {model!r}."
-            )
+        check_predicts(model)
         self.columns, self.is_formula = changeable_columns(model, encoder)
         self.model, self.has_encoder = model, encoder is not None
         self.states = legal_states(self.columns)
@@ -512,6 +509,12 @@ class _Search:
             values, numbers, changed, costs, predictions, bounds,
             self.columns.names, samples.values,
         )  # fmt: skip
+
+
+def check_predicts(model):
+    """Refuse what has no predictions."""
+    if not hasattr(model, "predict"):
+        raise ValueError(f"model must be a classifier or a regressor; got {model!r}.")
 
 
 def single_output(predictions):

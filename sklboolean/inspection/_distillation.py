@@ -17,6 +17,7 @@ from sklboolean._core.formula import WeightedSum, class_labels, formula_of, mixe
 from sklboolean._core.meta import draw_seed, set_seed
 from sklboolean._core.validation import check_labelled, take_samples
 from sklboolean._core.versioned import VersionedEstimator
+from sklboolean.ensemble._pool import FrozenMixin
 from sklboolean.preprocessing import BooleanEncoder
 from sklboolean.rules import ConjunctionRegressor
 
@@ -24,7 +25,9 @@ from sklboolean.rules import ConjunctionRegressor
 LEAST_PROBABILITY = 1e-6
 
 
-class LogOddsClassifier(LogOddsMixin, ClassifierMixin, ExportMixin, VersionedEstimator):
+class LogOddsClassifier(
+    FrozenMixin, LogOddsMixin, ClassifierMixin, ExportMixin, VersionedEstimator
+):
     """A classifier whose log-odds fitted regressors predict; `distill` makes it.
 
     Parameters
@@ -41,16 +44,6 @@ class LogOddsClassifier(LogOddsMixin, ClassifierMixin, ExportMixin, VersionedEst
     def __init__(self, regressors, classes):
         self.regressors = regressors
         self.classes = classes
-
-    def __sklearn_is_fitted__(self):
-        return True
-
-    def __sklearn_clone__(self):
-        return self  # as scikit-learn's FrozenEstimator
-
-    def fit(self, X, y) -> "LogOddsClassifier":
-        """Do nothing: the regressors are fitted."""
-        return self
 
     @property
     def classes_(self):

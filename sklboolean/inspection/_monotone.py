@@ -31,6 +31,7 @@ from sklboolean._core.formula import FirstRule
 from sklboolean._core.validation import is_missing
 from sklboolean.inspection._counterfactuals import (
     changeable_table,
+    check_predicts,
     single_output,
     with_cells,
 )
@@ -180,10 +181,7 @@ def check_monotone(model, X, columns=None) -> MonotoneCheck:
 def score_of(model):
     """Make a function that computes the score of samples."""
     check_is_fitted(model)
-    if not hasattr(model, "predict"):
-        raise ValueError(
-            f"model must be a classifier or a regressor; got {type(model).__name__}."
-        )
+    check_predicts(model)
     classes = getattr(model, "classes_", None)
     if classes is None:
         return lambda X: single_output(model.predict(X))

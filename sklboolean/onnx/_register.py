@@ -1,6 +1,5 @@
 """Registration of the converters with skl2onnx."""
 
-from sklboolean._core.exports import import_optional
 from sklboolean.boosting import (
     BooleanGradientBoostingClassifier,
     BooleanGradientBoostingRegressor,
@@ -77,11 +76,17 @@ def register_converters():
     >>> from sklboolean.onnx import register_converters
     >>> register_converters()  # doctest: +SKIP
     """
-    package = import_optional("skl2onnx", "register_converters", '"sklboolean[onnx]"')
+    try:
+        from skl2onnx import update_registered_converter
+    except ImportError as error:
+        raise ImportError(
+            "The converters need skl2onnx. Install it with `pip install skl2onnx`, or "
+            "`pip install sklboolean[onnx]`."
+        ) from error
 
     def register(estimator, shapes, convert, **options):
         name = f"Sklboolean{estimator.__name__}"
-        package.update_registered_converter(estimator, name, shapes, convert, **options)
+        update_registered_converter(estimator, name, shapes, convert, **options)
 
     for classifier in CLASSIFIERS:
         functions = converters.classifier_shapes, converters.convert_classifier

@@ -137,7 +137,7 @@ def test_very_many_children_that_contradict_each_other(n_children):
     p = 1e-6
     near = np.log([[1 - p, p], [p, 1 - p]])
     tables = np.array([np.log([[0.5, 0.5], [0.5, 0.5]])] + [near] * n_children)
-    tree = TreeDistribution.from_tables(np.array([-1] + [0] * n_children), tables)
+    tree = TreeDistribution(np.array([-1] + [0] * n_children), tables)
     true, false = n_children // 2 + 1, n_children // 2 - 1
     signs = np.array([[0] + [1] * true + [-1] * false])
     odds = tree.log_odds(signs)[0, 0]
@@ -148,7 +148,7 @@ def test_very_many_children_that_contradict_each_other(n_children):
 
 def test_message_passing_takes_forests():
     tables = np.log([[[0.4, 0.6]] * 2, [[0.1, 0.9]] * 2, [[0.8, 0.2], [0.3, 0.7]]])
-    forest = TreeDistribution.from_tables(np.array([-1, -1, 1]), tables)
+    forest = TreeDistribution(np.array([-1, -1, 1]), tables)
     signs = np.array([[1, -1, 0], [0, 0, 1]])
     expected = np.log([0.6 * 0.1, 0.1 * 0.2 + 0.9 * 0.7])
     np.testing.assert_allclose(forest.log_sums(signs), expected, rtol=1e-14)
