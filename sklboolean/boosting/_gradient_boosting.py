@@ -187,8 +187,8 @@ class BoostingRounds:
 
             is_small = scores.size < MANY
             each_slice(measure, len(targets), self.n_jobs, small=is_small, step=PIECE)
-        weighted = self.test_losses * self.weights[self.is_test]
-        self.losses.append(float(weighted.sum() / self.test_weight))
+        self.test_losses *= self.weights[self.is_test]
+        self.losses.append(float(self.test_losses.sum() / self.test_weight))
 
     def last(self):
         """Describe the last round."""

@@ -376,16 +376,42 @@ typedef struct {
     int64_t n_trees;
 } sklb_trees;
 
-/* Add the values of the leaves that packed samples reach, tree k to score k % n_columns. */
+#define SKLB_WALKERS 8 /* samples that walk at a time: none waits for another's step */
+
+/* Add the values of the leaves that some packed samples reach, tree k to score k % n_columns.
+ * Samples that are in a leaf stay there until all are. */
+SKLB_INLINE void sklb_walk_together(const sklb_trees *trees, const uint64_t *words,
+                                    int64_t n_words, int n, double *scores,
+                                    int64_t n_columns) {
+    for (int64_t k = 0; k < trees->n_trees; k++) {
+        int32_t nodes[SKLB_WALKERS];
+        int is_walking = 1;
+        for (int i = 0; i < n; i++) nodes[i] = trees->roots[k];
+        while (is_walking) {
+            is_walking = 0;
+            for (int i = 0; i < n; i++) {
+                const int32_t feature = trees->features[nodes[i]];
+                const int32_t j = feature < 0 ? 0 : feature;
+                const int is_true = words[i * n_words + (j >> 6)] >> (j & 63) & 1;
+                const int32_t next = trees->children[2 * nodes[i] + is_true];
+                nodes[i] = feature < 0 ? nodes[i] : next;
+                is_walking |= feature >= 0;
+            }
+        }
+        for (int i = 0; i < n; i++)
+            scores[i * n_columns + k % n_columns] += trees->values[nodes[i]];
+    }
+}
+
 static void sklb_walk(const sklb_trees *trees, const uint64_t *words, int64_t n_words,
                       int64_t n, double *scores, int64_t n_columns) {
-    for (int64_t i = 0; i < n; i++, words += n_words, scores += n_columns)
-        for (int64_t k = 0; k < trees->n_trees; k++) {
-            int64_t node = trees->roots[k];
-            for (int32_t j; (j = trees->features[node]) >= 0;)
-                node = trees->children[2 * node + (words[j >> 6] >> (j & 63) & 1)];
-            scores[k % n_columns] += trees->values[node];
-        }
+    int64_t i = 0;
+    for (; i + SKLB_WALKERS <= n; i += SKLB_WALKERS)
+        sklb_walk_together(trees, words + i * n_words, n_words, SKLB_WALKERS,
+                           scores + i * n_columns, n_columns);
+    for (; i < n; i++)
+        sklb_walk_together(trees, words + i * n_words, n_words, 1, scores + i * n_columns,
+                           n_columns);
 }
 
 /* Samples that are held out, and the tree that has grown. */

@@ -47,6 +47,7 @@ from sklboolean.kernels import (
 )
 from sklboolean.preprocessing._boolean_encoder import unfitted_encoder
 from sklboolean.preprocessing._frames import read_columns
+from sklboolean.rules import ConjunctionLogisticRegression
 
 # Models whose cost does not grow with bins, and their bins.
 FINE_MODELS = (
@@ -128,6 +129,14 @@ def tree_models(kind, n_classes=2):
         ("trees", kind(learning_rate=rate, max_leaf_nodes=n_leaves, min_samples_leaf=2))
         for n_leaves, rate in shapes
     ]
+
+
+def takes_long(model, n_classes):
+    """Rank a model by the time of its fit, from 0 to 2."""
+    if isinstance(model, ConjunctionLogisticRegression):
+        return 2 * (n_classes > 2)
+    is_process = isinstance(model, FINE_MODELS[:2])
+    return 2 if is_process else int(isinstance(model, FINE_MODELS))
 
 
 def fit_member(model, X, targets, weights, folds, seed, outputs):
@@ -237,15 +246,18 @@ class BooleanEnsemble(PartitionsMixin, CallbackSupportMixin, VersionedEstimator)
             for _, model in named
         ]  # fmt: skip
         progress.count("model", len(tasks))
-        names, models, held_out = [], [], []
-        fitted = in_jobs(fit_member, tasks, self.n_jobs)
-        for (name, _), (model, of_model) in zip(named, fitted, strict=True):
-            names.append(name)
-            models.append(model)
-            held_out.append(of_model)
-            if progress.step(lambda name=name: name):
+        n_classes = len(getattr(self, "classes_", ()))
+        # The longest come first, so that no job waits. Larger trees are listed last.
+        ranks = [takes_long(model, n_classes) for _, model in named]
+        order = sorted(range(len(ranks)), key=lambda k: (ranks[k], k), reverse=True)
+        pool = {}
+        fitted = in_jobs(fit_member, [tasks[k] for k in order], self.n_jobs)
+        for k, member in zip(order, fitted, strict=True):
+            pool[k] = named[k][0], *member
+            if progress.step(lambda k=k: named[k][0]):
                 break  # a callback stops the fit, and the models so far are the pool
-        return names, models, np.array(held_out)
+        names, models, held_out = zip(*(pool[k] for k in sorted(pool)), strict=True)
+        return names, list(models), np.array(held_out)
 
     @property
     def pipeline_(self):

@@ -30,6 +30,7 @@ from sklboolean import (
     ConjunctionRegressor,
 )
 from sklboolean.ensemble import _boolean_ensemble as of_classes
+from sklboolean.ensemble import _ensemble
 from sklboolean.ensemble._boolean_ensemble import Logits
 from sklboolean.ensemble._ensemble import draw_folds, fit_member
 from sklboolean.ensemble._pooling import (
@@ -315,6 +316,31 @@ def test_members_follow_the_number_of_samples(monkeypatch):
     samples = np.arange(120).reshape(60, 2)
     with pytest.raises(ValueError, match="two classes, and y has 3"):
         model.fit(samples, np.arange(60) % 3)
+
+
+def test_models_that_take_long_are_fitted_first(monkeypatch):
+    X, y = np.random.default_rng(0).random((80, 3)), np.arange(80) % 3
+    trees = BooleanGradientBoostingClassifier(max_iter=2)
+    models = [
+        ("linear", LogisticRegression()), ("small", trees),
+        ("large", clone(trees).set_params(max_leaf_nodes=20)),
+        ("conjunctions", ConjunctionLogisticRegression(C=1.0, max_literals=1)),
+    ]  # fmt: skip
+    begun = []
+
+    def fit(model, *others):
+        begun.append(model)
+        return fit_member(model, *others)
+
+    monkeypatch.setattr(_ensemble, "fit_member", fit)
+    model = BooleanEnsembleClassifier(models, random_state=0).fit(X, y)
+    # Of more than two classes conjunction models take the longest.
+    assert begun == [models[k][1] for k in (3, 2, 1, 0)]
+    kinds = [type(estimator) for estimator in model.estimators_]
+    assert kinds == [type(estimator) for _, estimator in models]
+    begun.clear()
+    BooleanEnsembleClassifier(models, random_state=0).fit(X, y > 0)
+    assert begun == [models[k][1] for k in (2, 1, 3, 0)]
 
 
 def test_samples_of_weight_zero_do_not_refine_thresholds(monkeypatch):
