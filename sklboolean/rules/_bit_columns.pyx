@@ -17,7 +17,12 @@ from sklboolean._core._cpu cimport cpu_level, sklb_cpu_level
 
 cdef extern from "bit_columns.h" nogil:
     double sklb_masked_sum(const uint64_t *bits, const double *values, int64_t n_words)
-    void sklb_masked_add(const uint64_t *bits, double step, double *out, int64_t n_words)
+    int SKLB_ADDED_AT_A_TIME
+    ctypedef struct sklb_added_columns:
+        const uint64_t *bits[8]
+        double steps[8]
+        int n
+    void sklb_masked_add(const sklb_added_columns *added, double *out, int64_t n_words)
     int SKLB_SIDE_BY_SIDE
     void sklb_many_sums(const uint64_t *bits, int64_t n_columns, const double *values,
                         int64_t n_words, int64_t width, double *sums)
@@ -95,17 +100,23 @@ def add_columns(const uint64_t[:, ::1] columns, const double[:, ::1] coefficient
 
     Those of the words ``first`` to ``last``.
     """
-    cdef int64_t k, j
+    cdef int64_t k, j, n_columns = columns.shape[0]
+    cdef sklb_added_columns added
     require(0 <= first < last <= columns.shape[1], "the words do not exist")
     require(scores.shape[1] == 64 * columns.shape[1]
             and scores.shape[0] == coefficients.shape[0]
             and coefficients.shape[1] == columns.shape[0], "columns and scores do not fit")
     with nogil:
         for k in range(coefficients.shape[0]):
-            for j in range(columns.shape[0]):
+            added.n = 0
+            for j in range(n_columns):
                 if coefficients[k, j] != 0:
-                    sklb_masked_add(&columns[j, first], coefficients[k, j],
-                                    &scores[k, 64 * first], last - first)
+                    added.bits[added.n] = &columns[j, first]
+                    added.steps[added.n] = coefficients[k, j]
+                    added.n += 1
+                if added.n == SKLB_ADDED_AT_A_TIME or j + 1 == n_columns:
+                    sklb_masked_add(&added, &scores[k, 64 * first], last - first)
+                    added.n = 0
 
 
 def keep_samples(const uint64_t[:, ::1] columns, const int64_t[::1] chosen, int64_t first,

@@ -29,13 +29,20 @@ static double sklb_masked_sum_plain(const uint64_t *bits, const double *values,
     return sklb_add_lanes(lanes, 64);
 }
 
-static void sklb_masked_add_plain(const uint64_t *bits, double step, double *out,
-                                  int64_t n_words) {
+/* Columns that are added at a time, in their order to each sample. */
+enum { SKLB_ADDED_AT_A_TIME = 8 };
+
+typedef struct {
+    const uint64_t *bits[SKLB_ADDED_AT_A_TIME];
+    double steps[SKLB_ADDED_AT_A_TIME];
+    int n;
+} sklb_added_columns;
+
+static void sklb_masked_add_plain(const sklb_added_columns *p, double *out, int64_t n_words) {
     for (int64_t w = 0; w < n_words; w++, out += 64)
-        for (uint64_t word = bits[w]; word; word &= word - 1) {
-            int k = sklb_lowest_bit(word);
-            out[k] += step;
-        }
+        for (int c = 0; c < p->n; c++)
+            for (uint64_t word = p->bits[c][w]; word; word &= word - 1)
+                out[sklb_lowest_bit(word)] += p->steps[c];
 }
 
 #if SKLB_X86
@@ -63,17 +70,21 @@ SKLB_TARGET_AVX2 static double sklb_masked_sum_avx2(const uint64_t *bits,
     return sklb_add_lanes(lanes, 64);
 }
 
-SKLB_TARGET_AVX2 static void sklb_masked_add_avx2(const uint64_t *bits, double step,
-                                                  double *out, int64_t n_words) {
-    const __m256d steps = _mm256_set1_pd(step);
-    for (int64_t w = 0; w < n_words; w++, out += 64) {
-        if (!bits[w]) continue;
-        for (int t = 0; t < 64; t += 4) {
-            __m256d old = _mm256_loadu_pd(out + t);
-            __m256d sum = _mm256_add_pd(old, steps);
-            __m256d mask = _mm256_castsi256_pd(sklb_four_lanes(bits[w], t));
-            _mm256_storeu_pd(out + t, _mm256_blendv_pd(old, sum, mask));
+SKLB_TARGET_AVX2 static void sklb_masked_add_avx2(const sklb_added_columns *p, double *out,
+                                                  int64_t n_words) {
+    for (int64_t half = 0; half < 2 * n_words; half++, out += 32) {
+        __m256d sums[8];
+        for (int t = 0; t < 8; t++) sums[t] = _mm256_loadu_pd(out + 4 * t);
+        for (int c = 0; c < p->n; c++) {
+            uint64_t word = p->bits[c][half / 2] >> 32 * (half % 2) & 0xffffffff;
+            if (!word) continue;
+            __m256d step = _mm256_set1_pd(p->steps[c]);
+            for (int t = 0; t < 8; t++) {
+                __m256d mask = _mm256_castsi256_pd(sklb_four_lanes(word, 4 * t));
+                sums[t] = _mm256_blendv_pd(sums[t], _mm256_add_pd(sums[t], step), mask);
+            }
         }
+        for (int t = 0; t < 8; t++) _mm256_storeu_pd(out + 4 * t, sums[t]);
     }
 }
 
@@ -95,16 +106,19 @@ SKLB_TARGET_AVX512 static double sklb_masked_sum_avx512(const uint64_t *bits,
     return sklb_add_lanes(lanes, 64);
 }
 
-SKLB_TARGET_AVX512 static void sklb_masked_add_avx512(const uint64_t *bits, double step,
+SKLB_TARGET_AVX512 static void sklb_masked_add_avx512(const sklb_added_columns *p,
                                                       double *out, int64_t n_words) {
-    const __m512d steps = _mm512_set1_pd(step);
     for (int64_t w = 0; w < n_words; w++, out += 64) {
-        if (!bits[w]) continue;
-        for (int t = 0; t < 8; t++) {
-            __mmask8 mask = (__mmask8)(bits[w] >> 8 * t);
-            __m512d old = _mm512_loadu_pd(out + 8 * t);
-            _mm512_mask_storeu_pd(out + 8 * t, mask, _mm512_add_pd(old, steps));
+        __m512d sums[8];
+        for (int t = 0; t < 8; t++) sums[t] = _mm512_loadu_pd(out + 8 * t);
+        for (int c = 0; c < p->n; c++) {
+            uint64_t word = p->bits[c][w];
+            if (!word) continue;
+            __m512d step = _mm512_set1_pd(p->steps[c]);
+            for (int t = 0; t < 8; t++)
+                sums[t] = _mm512_mask_add_pd(sums[t], (__mmask8)(word >> 8 * t), sums[t], step);
         }
+        for (int t = 0; t < 8; t++) _mm512_storeu_pd(out + 8 * t, sums[t]);
     }
 }
 #endif
@@ -114,10 +128,9 @@ static double sklb_masked_sum(const uint64_t *bits, const double *values, int64_
     return SKLB_CALL(sklb_masked_sum, bits, values, n_words);
 }
 
-/* out += step on a column's samples. */
-static void sklb_masked_add(const uint64_t *bits, double step, double *out,
-                            int64_t n_words) {
-    SKLB_CALL(sklb_masked_add, bits, step, out, n_words);
+/* out += step on the samples of each column. */
+static void sklb_masked_add(const sklb_added_columns *added, double *out, int64_t n_words) {
+    SKLB_CALL(sklb_masked_add, added, out, n_words);
 }
 
 /* ---- Sums for many outputs: those of a sample stand side by side. ---- */
