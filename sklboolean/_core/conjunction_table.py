@@ -111,7 +111,7 @@ class TableCost:
 
 def as_pairs(literals, n_features):
     """Write literals as (feature, value) pairs; those of negations come last."""
-    return tuple(sorted((j % n_features, j < n_features) for j in literals))
+    return tuple(sorted([(j % n_features, j < n_features) for j in literals]))
 
 
 def fits_in_tables(n_features, longest):

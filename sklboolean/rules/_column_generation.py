@@ -205,8 +205,10 @@ def choose_different(conjunctions, n_most):
     """Choose at most so many conjunctions, few of which share two literals."""
     chosen, n_shared = [], Counter()
     for literals, _ in conjunctions:
+        if len(chosen) == n_most:
+            break
         pairs = list(combinations(literals, 2)) or [literals]
-        if len(chosen) < n_most and all(n_shared[pair] < N_SHARED for pair in pairs):
+        if max(map(n_shared.__getitem__, pairs)) < N_SHARED:
             chosen.append(literals)
             n_shared.update(pairs)
     return chosen

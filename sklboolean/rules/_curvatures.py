@@ -76,15 +76,19 @@ class Curvatures:
         -------
         matrix : ndarray of shape (n_active, n_active)
         """
-        numbers = _number(active, len(columns))
-        is_new = ~np.isin(numbers, _number(self.counted, len(columns)))
+        outputs = [k for pair in self.pairs for k in pair]
+        first = np.array([[min(outputs)], [0]])
+        # The row of each coefficient in the matrix.
+        row_of = np.full((1 + max(outputs) - min(outputs), len(columns)), -1)
+        row_of[tuple(self.counted - first)] = np.arange(self.counted.shape[1])
+        rows = row_of[tuple(active - first)]
+        is_new = rows < 0
         if is_new.any():
-            self._make_room(np.count_nonzero(is_new))
+            n_known, n_new = self.counted.shape[1], np.count_nonzero(is_new)
+            rows[is_new] = np.arange(n_known, n_known + n_new)
+            self._make_room(n_new)
             self._count(columns, active[:, is_new])
-        counted = _number(self.counted, len(columns))
-        order = np.argsort(counted)
-        places = order[np.searchsorted(counted, numbers, sorter=order)]
-        return self.matrix[places].take(places, axis=1) * self.unit
+        return self.matrix[rows].take(rows, axis=1) * self.unit
 
     def keep(self, columns):
         """Forget the columns but these, ascending; the others move up."""
@@ -210,7 +214,3 @@ def keep_true(columns, chosen, start, samples, n_jobs=1):
     each_slice(keep, len(chosen), n_jobs, small=small)
     return BitRows.from_words(packed, int(n[0]))
 
-
-def _number(coefficients, n_columns):
-    """Number coefficients by output, then by column."""
-    return coefficients[0] * n_columns + coefficients[1]

@@ -22,7 +22,7 @@ from itertools import combinations
 
 import numpy as np
 from scipy.linalg import cho_solve
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import expit, softmax
 
 from sklboolean._core.parallel import each_slice
 from sklboolean.rules._bit_columns import (
@@ -133,8 +133,14 @@ class L1Problem:
             return (scores[0] - targets[0]) ** 2 / 2
         if self.loss == "logistic":
             return np.logaddexp(0, (1 - 2 * targets[0]) * scores[0])
-        # From the score of the own class, so that a small loss keeps its digits.
-        return logsumexp(scores - (scores * targets).sum(axis=0), axis=0)
+        # log1p of what is left out of the own class, so that a small loss keeps its
+        # digits.
+        excess = scores - (scores * targets).sum(axis=0)
+        largest = np.maximum(excess.max(axis=0), 0.0)
+        excess -= largest
+        terms = np.exp(excess, out=excess)
+        terms *= targets == 0
+        return largest + np.log1p(np.expm1(-largest) + terms.sum(axis=0))
 
     def means_of(self, scores):
         """Compute the means that the loss compares with the targets."""
