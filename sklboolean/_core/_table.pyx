@@ -70,8 +70,20 @@ cdef extern from "conjunction_table.h" nogil:
     ctypedef struct sklb_cover_row:
         int32_t row, n_below
     void sklb_scatter(const sklb_table_rows *rows, int length, int64_t first, int64_t end,
-                      const double *values, double *sums, sklb_cover_row *sorted,
-                      int64_t *ends)
+                      const double *values, double *sums)
+    int SKLB_ABREAST
+    ctypedef struct sklb_abreast:
+        const sklb_table_rows *rows
+        int length, width
+        int64_t place, n
+        const sklb_cover_row *sorted
+        const double *values
+        double *sums
+    void sklb_sort_places(const sklb_table_rows *rows, int64_t first, int64_t end,
+                          const double *values, int width, sklb_cover_row *sorted,
+                          int64_t *ends)
+    void sklb_scatter_place(const sklb_abreast *abreast, int64_t n_values, double *sums,
+                            int64_t size)
     int sklb_blocks_open(sklb_block_pass *blocks)
     void sklb_blocks_close(sklb_block_pass *blocks)
     void sklb_pass_blocks(sklb_block_pass *blocks, int depth, int64_t first, int64_t last)
@@ -107,8 +119,9 @@ cdef extern from "many_targets.h" nogil:
 sklb_cpu_level = &cpu_level
 
 LONGEST = SKLB_LONGEST_IN_TABLE
-# Targets that are searched at once.
+# Targets that are searched at once, and those whose sums are added up at once.
 TARGETS = SKLB_TARGETS
+ABREAST = SKLB_ABREAST
 # Samples between two looks at the keyboard.
 cdef int64_t SAMPLES_AT_A_TIME = 2**14, ADDITIONS_AT_A_TIME = 2**27
 
@@ -152,39 +165,71 @@ cdef class TableRows:
         self.rows.starts, self.rows.places = &starts[0], &places[0]
 
     def scatter(self, int length, const double[::1] values, double[::1] sums,
-                int64_t first, int64_t last, bint by_place):
-        """Add the values of some samples to the sums of their conjunctions of a length.
-
-        ``by_place`` adds to the sums of one largest place before the next, which keeps
-        large sums in the cache; for lengths of 2 and more.
-        """
+                int64_t first, int64_t last):
+        """Add the values of some samples to the sums of their conjunctions of a length."""
         cdef int64_t begin, n = self.rows.n_samples
-        require(values.shape[0] == n and 0 <= first and last <= n
-                and length > by_place, "values and rows do not fit")
+        require(values.shape[0] == n and 0 <= first and last <= n,
+                "values and rows do not fit")
         # As many samples at a time as have so many conjunctions, for interrupts.
         cdef int64_t n_ones = self.rows.starts[n] // max(n, 1)
         cdef int64_t step = ADDITIONS_AT_A_TIME // max(self.rows.choose[length][n_ones], 1)
         step = max(1, min(step, SAMPLES_AT_A_TIME))
-        cdef sklb_cover_row *ordered = NULL
-        cdef int64_t *ends = NULL
-        cdef int64_t most = 0
+        for begin in range(first, last, step):
+            with nogil:
+                sklb_scatter(&self.rows, length, begin, min(begin + step, last),
+                             &values[0], &sums[0])
+            PyErr_CheckSignals()
+
+    def scatter_by_place(self, int length, const double[:, ::1] values,
+                         double[:, ::1] sums, int64_t part, int64_t n_parts):
+        """Do the same for all samples, for a length of 2 or more, by largest places.
+
+        Parts differ in their largest places, and so in the sums that they write to.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_samples, 1) or (n_samples, ABREAST), float64
+        sums : ndarray of shape (n_values, n_sums), float64
+            Of the first columns of ``values``.
+        """
+        cdef sklb_abreast abreast
+        cdef int64_t begin, end, place, most = 0, n = self.rows.n_samples
+        cdef int64_t n_places = self.rows.n_places
+        cdef int64_t *ends
+        cdef sklb_cover_row *ordered
+        require(1 < length <= LONGEST and values.shape[0] == n and n_parts > 0
+                and (values.shape[1] == 1 or values.shape[1] == ABREAST)
+                and 0 < sums.shape[0] <= values.shape[1]
+                and sums.shape[1] >= self.rows.choose[length][n_places] and 0 <= part,
+                "values and sums do not fit")
+        abreast.rows, abreast.length, abreast.width = &self.rows, length, <int> values.shape[1]
+        abreast.values = &values[0, 0] if n else NULL
+        for begin in range(0, n, SAMPLES_AT_A_TIME):
+            end = min(begin + SAMPLES_AT_A_TIME, n)
+            most = max(most, self.rows.starts[end] - self.rows.starts[begin])
+        ordered = <sklb_cover_row *> malloc((most + 1) * sizeof(sklb_cover_row))
+        ends = <int64_t *> malloc((n_places + 1) * sizeof(int64_t))
+        abreast.sums = <double *> malloc(
+            abreast.width * (self.rows.choose[length - 1][n_places] + 1) * sizeof(double))
         try:
-            if by_place:
-                for begin in range(first, last, step):
-                    most = max(most, self.rows.starts[min(begin + step, last)]
-                               - self.rows.starts[begin])
-                ordered = <sklb_cover_row *> malloc((most + 1) * sizeof(sklb_cover_row))
-                ends = <int64_t *> malloc(self.rows.n_places * sizeof(int64_t))
-                if ordered == NULL or ends == NULL:
-                    raise MemoryError
-            for begin in range(first, last, step):
-                with nogil:
-                    sklb_scatter(&self.rows, length, begin, min(begin + step, last),
-                                 &values[0], &sums[0], ordered, ends)
-                PyErr_CheckSignals()
+            if ordered == NULL or ends == NULL or abreast.sums == NULL:
+                raise MemoryError
+            for begin in range(0, n, SAMPLES_AT_A_TIME):
+                end = min(begin + SAMPLES_AT_A_TIME, n)
+                sklb_sort_places(&self.rows, begin, end, abreast.values, abreast.width,
+                                 ordered, ends)
+                for place in range(part, n_places, n_parts):
+                    abreast.place = place
+                    abreast.sorted = ordered + (ends[place - 1] if place else 0)
+                    abreast.n = ends[place] - (ends[place - 1] if place else 0)
+                    with nogil:
+                        sklb_scatter_place(&abreast, sums.shape[0], &sums[0, 0],
+                                           sums.shape[1])
+                    PyErr_CheckSignals()
         finally:
             free(ordered)
             free(ends)
+            free(abreast.sums)
 
     def nest(self, int length, const int32_t[::1] chains, const double[::1] shorter,
              double[::1] sums):

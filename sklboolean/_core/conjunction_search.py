@@ -24,7 +24,7 @@ conjunctions are small enough, a scan of them takes its place and finds the same
 # ones.
 
 from functools import cached_property
-from itertools import chain
+from itertools import chain, repeat
 from math import fsum
 from time import monotonic, time
 from typing import NamedTuple
@@ -45,6 +45,7 @@ from sklboolean._core.bits import (
     unpack_words,
 )
 from sklboolean._core.conjunction_table import (
+    SHARE_ABREAST,
     ConjunctionTable,
     RunningSums,
     as_pairs,
@@ -518,6 +519,7 @@ class ConjunctionSearch:
     def best(
         self, coefficients, *, n_rules=20, sign="both", length_weights=None, floor=0.0,
         time_limit=None, width=None, max_work=np.inf, diverse=False, by_length=False,
+        sums=None,
     ):  # fmt: skip
         """Find the conjunctions with the largest weight.
 
@@ -551,6 +553,9 @@ class ConjunctionSearch:
             list is then not complete; its best conjunction is. Tables only.
         by_length : bool
             Of the conjunctions in the list, only the best of each length.
+        sums : list of ndarrays, or None
+            Those of the coefficients, from `sums_of_each`. Not used where some lengths
+            do not take part. None: they are added up where they are needed.
 
         Returns
         -------
@@ -575,7 +580,9 @@ class ConjunctionSearch:
         if table is None:
             outcome = self._branch_and_bound(integers, task, limits)
         else:
-            outcome = self._race(table, integers, task, limits)
+            is_whole = table is self.table(self.longest)
+            sums = sums if is_whole else None
+            outcome = self._race(table, integers, task, limits, sums)
         conjunctions, bound, is_complete, work = outcome
         scores = [factors[len(literals)] * abs(sum_) for literals, sum_ in conjunctions]
         left_out = _score_left_out(scores, n_rules, diverse, by_length)
@@ -588,6 +595,26 @@ class ConjunctionSearch:
         exact = coefficients if is_rounded else None
         listed = self._with_weights(conjunctions, unit, exact)
         return SearchResult(listed, bound * unit, is_complete, work)
+
+    def sums_of_each(self, coefficients):
+        """Add up what several exact searches take as ``sums``, in one pass.
+
+        Parameters
+        ----------
+        coefficients : list of ndarray of shape (n_samples,)
+            Those of each search; at most ``ABREAST``.
+
+        Returns
+        -------
+        sums : iterator
+            None for each, where one pass is not quicker.
+        """
+        table = self.table(self.longest)
+        is_shared = table is not None and table.is_abreast and len(coefficients) > 1
+        if not is_shared or not self._is_for_tables(table):
+            return repeat(None, len(coefficients))
+        targets = [to_integers(of_search)[0] for of_search in coefficients]
+        return table.sums_of_targets(np.array(targets, dtype=np.float64))
 
     def all_above(self, coefficients, floors, n_most, time_limit=None):
         """List every conjunction whose weight is above a floor of its length.
@@ -629,13 +656,15 @@ class ConjunctionSearch:
                 return None
         return listed
 
-    def _race(self, table, integers, task, limits):
+    def _race(self, table, integers, task, limits, sums=None):
         """Search by tables, or by branch and bound where that is done before.
 
         What tables take is known. What branch and bound takes is not, so that it gets
         a third of that as its limit, until it has lost once.
         """
         nanoseconds, before = table.cost.nanoseconds, 0.0
+        if sums is not None:
+            nanoseconds -= (1 - SHARE_ABREAST) * table.cost.adding
         n_grown = len(self.groups) * (1 if self.monotone else 2)
         n_grown *= len(task.factors) - 1
         of_width = n_grown * (SUM_OVERHEAD + SUM_OF_SAMPLE * len(integers))
@@ -644,7 +673,7 @@ class ConjunctionSearch:
         )
         if is_late:
             return self._branch_and_bound(integers, task, limits)
-        if nanoseconds > QUICK_TABLE and not self.lost_races:
+        if sums is None and not self._is_for_tables(table):
             # Losing a race costs a third more at most, and only once.
             share = min(nanoseconds / 3, limits.max_work)
             at_most = limits._replace(max_work=share)
@@ -654,8 +683,12 @@ class ConjunctionSearch:
                 return outcome
             self.lost_races, before = self.lost_races + 1, outcome.work
             self.layout = None  # its memory
-        conjunctions = table.best(integers.astype(np.float64), task)
+        conjunctions = table.best(integers.astype(np.float64), task, sums)
         return Outcome(conjunctions, 0.0, True, before + nanoseconds)
+
+    def _is_for_tables(self, table):
+        """Whether branch and bound does not race tables."""
+        return table.cost.nanoseconds <= QUICK_TABLE or self.lost_races > 0
 
     def _layout(self, integers):
         """Lay out the samples, or take the last layout where it will do."""

@@ -53,49 +53,112 @@ typedef struct {
     int32_t row, n_below;
 } sklb_cover_row;
 
-/* Of the conjunctions of `length`, 2 or more, whose largest place is number k of the row. */
-SKLB_INLINE void sklb_scatter_place(const sklb_table_rows *t, int length, const uint16_t *row,
-                                    int64_t k, double value, double *sums) {
-    double *of_place = sums + t->choose[length][row[k]];
-    if (length == 2) sklb_scatter_1(row, k, value, of_place);
-    if (length == 3) sklb_scatter_2(t->choose, row, k, value, of_place);
-    if (length == 4) sklb_scatter_3(t->choose, row, k, value, of_place);
+/* Of the conjunctions of `length`, for samples first to end. */
+static void sklb_scatter(const sklb_table_rows *t, int length, int64_t first, int64_t end,
+                         const double *values, double *sums) {
+    for (int64_t i = first; i < end; i++) {
+        const uint16_t *row = t->places + t->starts[i];
+        int64_t n = t->starts[i + 1] - t->starts[i];
+        if (values[i] == 0) continue;
+        for (int64_t k = length - 1; k < n; k++) {
+            double *of_place = sums + t->choose[length][row[k]];
+            if (length == 1) *of_place += values[i];
+            if (length == 2) sklb_scatter_1(row, k, values[i], of_place);
+            if (length == 3) sklb_scatter_2(t->choose, row, k, values[i], of_place);
+            if (length == 4) sklb_scatter_3(t->choose, row, k, values[i], of_place);
+        }
+    }
 }
 
-/* Of the conjunctions of `length`, for samples first to end. With `sorted`, which has room
- * for the places of these samples, those of one largest place are done with before the next,
- * so that large sums stay in the cache; `ends` has room for a number of each place. Only for
- * a length of 2 or more. */
-static void sklb_scatter(const sklb_table_rows *t, int length, int64_t first, int64_t end,
-                         const double *values, double *sums, sklb_cover_row *sorted,
-                         int64_t *ends) {
+/* ---- Scattering by largest places: their sums stay in the cache. One value of each row, or
+ * several side by side. ---- */
+
+enum { SKLB_ABREAST = 8 };
+
+/* Sort the places of the samples first to end that have a value other than 0 by place; those
+ * of place a end at ends[a]. */
+static void sklb_sort_places(const sklb_table_rows *t, int64_t first, int64_t end,
+                             const double *values, int width, sklb_cover_row *sorted,
+                             int64_t *ends) {
     int64_t n = 0;
-    for (int64_t i = first; !sorted && i < end; i++) {
-        const uint16_t *row = t->places + t->starts[i];
-        int64_t n_ones = t->starts[i + 1] - t->starts[i];
-        double value = values[i];
-        if (length == 1) sklb_scatter_1(row, n_ones, value, sums);
-        for (int64_t k = length - 1; length > 1 && value != 0 && k < n_ones; k++)
-            sklb_scatter_place(t, length, row, k, value, sums);
-    }
-    if (!sorted) return;
     memset(ends, 0, t->n_places * sizeof(int64_t));
-    for (int64_t i = first; i < end; i++)
-        for (int64_t k = t->starts[i]; values[i] != 0 && k < t->starts[i + 1]; k++)
-            ends[t->places[k]]++;
-    for (int64_t a = 0; a < t->n_places; a++) {
-        int64_t n_samples = ends[a];
-        ends[a] = n, n += n_samples;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t i = first; i < end; i++) {
+            int is_used = 0;
+            for (int k = 0; k < width; k++) is_used |= values[i * width + k] != 0;
+            for (int64_t k = t->starts[i]; is_used && k < t->starts[i + 1]; k++) {
+                int64_t *place = ends + t->places[k];
+                if (pass) sorted[*place] = (sklb_cover_row){(int32_t)i, (int32_t)(k - t->starts[i])};
+                ++*place;
+            }
+        }
+        for (int64_t a = 0; !pass && a < t->n_places; a++) {
+            int64_t n_samples = ends[a];
+            ends[a] = n, n += n_samples;
+        }
     }
-    for (int64_t i = first; i < end; i++)
-        for (int64_t k = t->starts[i]; values[i] != 0 && k < t->starts[i + 1]; k++)
-            sorted[ends[t->places[k]]++] =
-                (sklb_cover_row){(int32_t)i, (int32_t)(k - t->starts[i])};
-    for (int64_t j = 0; j < n; j++) {
-        const uint16_t *row = t->places + t->starts[sorted[j].row];
-        if (sorted[j].n_below >= length - 1)
-            sklb_scatter_place(t, length, row, sorted[j].n_below, values[sorted[j].row], sums);
+}
+
+typedef struct {
+    const sklb_table_rows *rows;
+    int length, width; /* 1 or SKLB_ABREAST values of each row */
+    int64_t place;     /* the largest of the conjunctions */
+    const sklb_cover_row *sorted; /* the rows that have it */
+    int64_t n;
+    const double *values;
+    double *sums; /* of each conjunction of smaller places, `width` numbers */
+} sklb_abreast;
+
+/* Add to the sums of conjunctions of 1, and 2, of the first n places of a row. */
+SKLB_INLINE void sklb_scatter_abreast_1(const uint16_t *row, int64_t n, const double *values,
+                                        double *sums, const int width) {
+    for (int64_t a = 0; a < n; a++) {
+        double *restrict of_place = sums + width * row[a];
+        /* Unrolled first, it would not be given to the vector unit. */
+#pragma GCC unroll 1
+        for (int k = 0; k < width; k++) of_place[k] += values[k];
     }
+}
+
+SKLB_INLINE void sklb_scatter_abreast_2(const int64_t *const *choose, const uint16_t *row,
+                                        int64_t n, const double *values, double *sums,
+                                        const int width) {
+    for (int64_t b = 1; b < n; b++)
+        sklb_scatter_abreast_1(row, b, values, sums + width * choose[2][row[b]], width);
+}
+
+SKLB_INLINE void sklb_scatter_abreast_body(const sklb_abreast *p, const int width) {
+    const int64_t *const *choose = p->rows->choose;
+    memset(p->sums, 0, width * choose[p->length - 1][p->place] * sizeof(double));
+    for (int64_t j = 0; j < p->n; j++) {
+        const uint16_t *row = p->rows->places + p->rows->starts[p->sorted[j].row];
+        double values[SKLB_ABREAST];
+        int64_t below = p->sorted[j].n_below;
+        memcpy(values, p->values + width * p->sorted[j].row, width * sizeof(double));
+        if (p->length == 2) sklb_scatter_abreast_1(row, below, values, p->sums, width);
+        if (p->length == 3) sklb_scatter_abreast_2(choose, row, below, values, p->sums, width);
+        for (int64_t c = 2; p->length == 4 && c < below; c++)
+            sklb_scatter_abreast_2(choose, row, c, values, p->sums + width * choose[3][row[c]],
+                                   width);
+    }
+}
+
+#define SKLB_DEFINE_ABREAST(SUFFIX, TARGET)                                                 \
+    TARGET static void sklb_scatter_abreast_##SUFFIX(const sklb_abreast *p) {               \
+        if (p->width == 1) sklb_scatter_abreast_body(p, 1);                                 \
+        else sklb_scatter_abreast_body(p, SKLB_ABREAST);                                    \
+    }
+SKLB_ON_EACH_LEVEL(SKLB_DEFINE_ABREAST)
+
+/* Of the conjunctions of `length`, 2 or more, with a largest place: to `n_values` tables of
+ * `size` sums. */
+static void sklb_scatter_place(const sklb_abreast *p, int64_t n_values, double *sums,
+                               int64_t size) {
+    int64_t n = p->rows->choose[p->length - 1][p->place];
+    SKLB_CALL(sklb_scatter_abreast, p);
+    sums += p->rows->choose[p->length][p->place];
+    for (int64_t k = 0; k < n_values; k++, sums += size)
+        for (int64_t rank = 0; rank < n; rank++) sums[rank] += p->sums[p->width * rank + k];
 }
 
 /* ---- Completion: the last of some places of which exactly one is true in a row. ---- */

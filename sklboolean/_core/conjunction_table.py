@@ -37,7 +37,7 @@ import numpy as np
 from scipy.special import comb as binomials
 
 from sklboolean._core._popcount import count_ones
-from sklboolean._core._table import LONGEST, TARGETS, TableRows
+from sklboolean._core._table import ABREAST, LONGEST, TARGETS, TableRows
 from sklboolean._core.bits import PIECE, pack_dense, transpose_words, unpack_words
 from sklboolean._core.parallel import count_threads, each_slice
 from sklboolean._core.search_task import SearchTask
@@ -56,11 +56,13 @@ LISTED = 2**24
 COUNTED = 2**12
 # Nanoseconds of additions that are done before a second thread has started.
 ADDED_BY_ONE = 2e5
-# Sums of 8 bytes that a thread may have besides those of the table, and nanoseconds of
-# additions for each that make up for it.
-MOST_COPIED, COPY = 2**21, 8
+# Nanoseconds of additions that make up for each sum that a thread has of its own.
+COPY = 8
 # Sums of a length that stay in the cache, whatever the order of additions.
 IN_CACHE = 2**18
+# Sums up to which those of several targets are added up side by side; those of eight
+# targets take 32 MiB then, and additions this share of their time.
+MOST_ABREAST, SHARE_ABREAST = 2**19, 0.4
 # Bits of a bin: blocks of 12, 6, 4, 3 features for 1, 2, 3, 4 literals.
 BIN_BITS = 12
 
@@ -399,6 +401,45 @@ class ConjunctionTable:
         self.finish(sums)
         return sums
 
+    def sums_of_targets(self, targets):
+        """Yield the sums of each target, which are added up side by side; see `sums`.
+
+        Parameters
+        ----------
+        targets : ndarray of shape (n_targets, n_samples), float64
+            At most ``ABREAST``. Whole numbers, of each target below 2**53 in total.
+        """
+        sizes = [comb(self.n_features, length) for length in range(self.longest + 1)]
+        sums = [np.zeros((len(targets), size)) for size in sizes]
+        sums[0][:, 0] = targets.sum(axis=1)
+        for piece, rows in self._pieces():
+            part = targets[:, piece]
+            for target, of_target in zip(part, sums[1], strict=True):
+                rows.scatter(1, target, of_target, 0, len(target))
+            values = np.zeros((part.shape[1], ABREAST))
+            values[:, : len(part)] = part.T
+            for length in range(2, min(self.longest, len(self.chains)) + 1):
+                self._add_by_parts(rows.scatter_by_place, length, values, sums[length])
+        for of_target in zip(*sums, strict=True):
+            self.finish(list(of_target))
+            yield list(of_target)
+
+    @property
+    def is_abreast(self):
+        """Whether the sums of several targets are added up side by side."""
+        return self.cost.n_sums <= MOST_ABREAST and not any(self.cost.uses_blocks)
+
+    def _add_by_parts(self, add, length, values, sums):
+        """Add to sums of a length, in threads whose largest places differ."""
+        is_small = self.n_jobs == 1 or self.cost.adding < ADDED_BY_ONE
+        n_parts = 1 if is_small else count_threads(self.n_jobs)
+
+        def add_parts(first, last):
+            for part in range(first, last):
+                add(length, values, sums, part, n_parts)
+
+        each_slice(add_parts, n_parts, self.n_jobs)
+
     def add(self, values, sums, distinct=None):
         """Add numbers of the samples to sums by length, which `finish` is to end.
 
@@ -428,8 +469,15 @@ class ConjunctionTable:
 
     def _add_piece(self, rows, values, sums):
         """Add numbers of samples to sums, by length, in threads."""
-        uses_blocks, others = self.cost.uses_blocks, []
-        scattered = {k: of for k, of in sums.items() if not uses_blocks[k]}
+        uses_blocks, others, scattered = self.cost.uses_blocks, [], {}
+        for length, of_length in sums.items():
+            if uses_blocks[length]:
+                self._add_by_parts(rows.sum_blocks, length, values, of_length)
+            elif length > 1 and len(of_length) > IN_CACHE:
+                of_length = values[:, None], of_length[None]
+                self._add_by_parts(rows.scatter_by_place, length, *of_length)
+            else:
+                scattered[length] = of_length
 
         def scatter(first, last):
             # Each thread but the first has sums of its own.
@@ -438,27 +486,16 @@ class ConjunctionTable:
                 own = {k: np.zeros_like(of) for k, of in scattered.items()}
                 others.append(own)
             for length, of_length in own.items():
-                by_place = length > 1 and len(of_length) > IN_CACHE
-                rows.scatter(length, values, of_length, first, last, by_place)
+                rows.scatter(length, values, of_length, first, last)
 
         # Asking the context for threads takes longer than to add single features.
         adding = ADD * self.n_ones if list(sums) == [1] else self.cost.adding
-        is_small = self.n_jobs == 1 or adding < ADDED_BY_ONE
         n_copied = sum(map(len, scattered.values()))
-        is_large = n_copied > MOST_COPIED or COPY * n_copied > self.cost.adding
-        each_slice(scatter, len(values), self.n_jobs, small=is_small or is_large)
+        small = adding < ADDED_BY_ONE or COPY * n_copied > self.cost.adding
+        each_slice(scatter, len(values), self.n_jobs, small=small)
         for own in others:
             for length, of_length in own.items():
                 scattered[length] += of_length
-        # Blocks need all samples: each thread has its own largest places.
-        n_parts = 1 if is_small else count_threads(self.n_jobs)
-        for length in sums.keys() - scattered.keys():
-
-            def sum_blocks(first, last, length=length):
-                for part in range(first, last):
-                    rows.sum_blocks(length, values, sums[length], part, n_parts)
-
-            each_slice(sum_blocks, n_parts, self.n_jobs)
 
     def _count(self, values, sums, distinct):
         """Add up few different numbers, 64 samples at a time."""
@@ -484,7 +521,7 @@ class ConjunctionTable:
                     length, number, others, sums[length - 1], sums[length]
                 )
 
-    def best(self, values, task):
+    def best(self, values, task, sums=None):
         """Find the conjunctions of the largest scores.
 
         Parameters
@@ -492,13 +529,15 @@ class ConjunctionTable:
         values : ndarray of shape (n_samples,), float64
             Whole numbers. Samples of value 0 do not count for covers.
         task : SearchTask
+        sums : list of ndarrays of float64, or None
+            Those of `sums`, where they are known.
 
         Returns
         -------
         found : list of (literals, sum)
             Best first.
         """
-        return self._scan(values, values != 0, task)
+        return self._scan(values, values != 0, task, sums=sums)
 
     def best_of_targets(self, targets, factors, task):
         """Find the best conjunction of the first target, and the best score of each.
@@ -548,11 +587,10 @@ class ConjunctionTable:
         """
         return self._scan(values, np.ones(len(values), dtype=bool), task, floors)
 
-    def _scan(self, values, is_used, task, floors=None):
+    def _scan(self, values, is_used, task, floors=None, sums=None):
         used = pack_dense(is_used[None, :].astype(np.uint8))[0]
-        return self.no_rows.scan(
-            self, used, self.sums(values), self.counts, task, floors
-        )
+        sums = self.sums(values) if sums is None else sums
+        return self.no_rows.scan(self, used, sums, self.counts, task, floors)
 
 
 def _listed(rows, n_places):

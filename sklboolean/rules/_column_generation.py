@@ -27,7 +27,7 @@ what `search_conjunctions` looks for. The same search bounds the duality gap.
 
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import chain, combinations
+from itertools import chain, combinations, repeat
 
 import numpy as np
 from scipy.special import entr, xlog1py
@@ -43,7 +43,7 @@ from sklboolean._core.conjunction_search import (
     ConjunctionSearch,
     satisfied_by,
 )
-from sklboolean._core.conjunction_table import ones_of
+from sklboolean._core.conjunction_table import ABREAST, ones_of
 from sklboolean._core.directions import signs_of_weights
 from sklboolean.rules._bit_columns import add_columns, add_scores, fill_covers
 from sklboolean.rules._l1_problem import L1Problem
@@ -485,23 +485,20 @@ class ColumnGeneration:
             exact search, else of those found.
         """
         factors, by_output, bound, largest = self.space.factors(), {}, 1.0, 1.0
-        for k in outputs:
+        for k, residuals, sums in self._residuals_and_sums(
+            problem, outputs, tol, width
+        ):
+            coefficients, error, mass = residuals
             work_left = max(last_work - self.work, 0)
             # A scan of tables has no end before all sums are added.
             is_exact = width is None and self._work_of_tables() <= work_left
             # Models that are larger get more conjunctions at a time.
             n_most = int(SHARE_ADDED * np.count_nonzero(self.coefficients[k]))
             n_most = min(max(n_most, N_ADDED), MOST_ADDED)
-            # Fewer digits make sums faster.
-            digits = 10 if width else 1 + np.log2(self.n_samples / tol)
-            residuals = self.targets[k] - problem.means[k, : self.n_samples]
-            residuals *= problem.weights[: self.n_samples]
-            mass = np.abs(residuals).sum()
-            coefficients, error = round_to_digits(residuals, digits)
             result = self.search.best(
                 coefficients, n_rules=SHOWN * n_most, length_weights=factors,
                 floor=1 + 0.5 * tol, width=None if is_exact else WIDTH,
-                diverse=is_exact and self.is_by_tables, max_work=work_left,
+                diverse=is_exact and self.is_by_tables, max_work=work_left, sums=sums,
             )  # fmt: skip
             self.work += result.work
             if result.found:
@@ -518,6 +515,28 @@ class ColumnGeneration:
         if width is None and len(outputs) == len(self.coefficients):
             self.least = max(self.least, self._dual(problem, largest))
         return by_output, bound
+
+    def _residuals_and_sums(self, problem, outputs, tol, width):
+        """Yield each output, with its residuals and sums of them for exact searches.
+
+        The residuals are rounded, and come with the sum of the changes and with that of
+        their sizes. The sums are None where the search adds them up.
+        """
+        # Fewer digits make sums faster.
+        digits = 10 if width else 1 + np.log2(self.n_samples / tol)
+        for first in range(0, len(outputs), ABREAST):
+            block, rounded = outputs[first : first + ABREAST], []
+            for k in block:
+                residuals = self.targets[k] - problem.means[k, : self.n_samples]
+                residuals *= problem.weights[: self.n_samples]
+                mass = np.abs(residuals).sum()
+                rounded.append((*round_to_digits(residuals, digits), mass))
+            sums = repeat(None)
+            if width is None:
+                sums = self.search.sums_of_each(
+                    [residuals for residuals, *_ in rounded]
+                )
+            yield from zip(block, rounded, sums, strict=False)
 
     def _dual(self, problem, bound):
         """Bound the objective of all models over all conjunctions.

@@ -213,4 +213,3 @@ def keep_true(columns, chosen, start, samples, n_jobs=1):
     small = len(chosen) * len(samples) < PACKED_FOR_THREADS
     each_slice(keep, len(chosen), n_jobs, small=small)
     return BitRows.from_words(packed, int(n[0]))
-

@@ -104,6 +104,24 @@ static void count_triples(const sklb_table_rows *table, const double *values, do
     }
 }
 
+/* Adds the sums of all triples, by largest places: of a value, or of it and twice as much. */
+static void scatter_by_place(const sklb_table_rows *table, int64_t first, int64_t end,
+                             const double *values, int width, double *sums) {
+    enum { MOST_PLACES = 14, MOST_SAMPLES = 200, PAIRS = MOST_PLACES * (MOST_PLACES - 1) / 2 };
+    static double side_by_side[SKLB_ABREAST * MOST_SAMPLES], room[SKLB_ABREAST * PAIRS];
+    sklb_cover_row sorted[MOST_PLACES * MOST_SAMPLES];
+    int64_t ends[MOST_PLACES];
+    for (int64_t i = 0; i < table->n_samples; i++)
+        for (int k = 0; k < width; k++) side_by_side[i * width + k] = (k + 1) * values[i];
+    sklb_sort_places(table, first, end, side_by_side, width, sorted, ends);
+    for (int64_t place = 0; place < table->n_places; place++) {
+        int64_t begin = place ? ends[place - 1] : 0;
+        sklb_abreast abreast = {table, 3, width, place, sorted + begin, ends[place] - begin,
+                                side_by_side, room};
+        sklb_scatter_place(&abreast, width == 1 ? 1 : 2, sums, table->choose[3][table->n_places]);
+    }
+}
+
 /* The sums of all triples of 14 places, from each sample, from blocks of places, and
  * counted. */
 static void check_table(int path) {
@@ -112,7 +130,7 @@ static void check_table(int path) {
     int64_t starts[N + 1] = {0}, choose[SKLB_LONGEST_IN_TABLE + 1][M + 1];
     uint16_t places[64 * N];
     double values[N], scattered[TRIPLES] = {0}, in_blocks[TRIPLES] = {0};
-    double counted[TRIPLES] = {0};
+    double counted[TRIPLES] = {0}, abreast[2 * TRIPLES] = {0};
     fill_words(rows, N);
     for (int u = 0; u <= M; u++)
         for (int k = 0; k <= SKLB_LONGEST_IN_TABLE; k++)
@@ -124,10 +142,9 @@ static void check_table(int path) {
     }
     sklb_table_rows table = {M, N, {0}, starts, places};
     for (int k = 0; k <= SKLB_LONGEST_IN_TABLE; k++) table.choose[k] = choose[k];
-    sklb_cover_row sorted[M * N];
-    int64_t ends[M];
-    sklb_scatter(&table, 3, 0, N / 3, values, scattered, NULL, NULL);
-    sklb_scatter(&table, 3, N / 3, N, values, scattered, sorted, ends);
+    sklb_scatter(&table, 3, 0, N / 3, values, scattered);
+    scatter_by_place(&table, N / 3, N, values, 1, scattered);
+    scatter_by_place(&table, 0, N, values, SKLB_ABREAST, abreast);
     sklb_block_pass blocks;
     memset(&blocks, 0, sizeof blocks);
     blocks.rows = &table, blocks.length = 3, blocks.values = values, blocks.sums = in_blocks;
@@ -143,6 +160,7 @@ static void check_table(int path) {
                 for (int i = 0; i < N; i++) sum += (rows[i] & mask) == mask ? values[i] : 0;
                 CHECK(scattered[rank] == sum && in_blocks[rank] == sum);
                 CHECK(counted[rank] == sum);
+                CHECK(abreast[rank] == sum && abreast[TRIPLES + rank] == 2 * sum);
             }
 }
 

@@ -423,6 +423,27 @@ def one_hot_table(rng):
     return np.array(columns).T
 
 
+@given(problems(), st.integers(1, 8), st.sampled_from(["tables", "blocks", "race"]))
+def test_sums_of_several_searches_find_what_each_finds(problem, n_searches, engine):
+    X, coefficients, n_rules, max_literals, options = problem
+    space = ("monotone", "feature_groups", "directions")
+    layout = {name: options.pop(name) for name in space if name in options}
+    targets = [np.roll(coefficients, k) * (1 - 2 * (k % 2)) for k in range(n_searches)]
+    with pytest.MonkeyPatch.context() as patch:
+        use_engine(patch, engine)
+        one = search.ConjunctionSearch(
+            pack_dense(X), X.shape[1], max_literals=max_literals, **layout
+        )
+        each = one.sums_of_each(targets)
+        for target, sums in zip(targets, each, strict=True):
+            if engine == "tables":
+                is_single = n_searches == 1 or one.table(one.longest) is None
+                assert (sums is None) == is_single
+            expected = one.best(target, n_rules=n_rules, **options)
+            found = one.best(target, n_rules=n_rules, sums=sums, **options)
+            assert found._replace(work=0) == expected._replace(work=0)
+
+
 @given(
     st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([1, 2**24]),
     st.integers(1, 3), st.sampled_from([0, 2**18]),
@@ -446,6 +467,8 @@ def test_sums_of_one_hot_columns_are_those_of_their_definition(
             *samples, literals, signs, longest, n_jobs
         )
         sums, counts = table.sums(values), table.counts
+        targets = np.outer(np.arange(-3, 5), values)
+        of_targets = list(table.sums_of_targets(targets))
     truths = np.array([X[:, j] ^ table.is_inverted[j] for j in table.features])
     # A sample adds to one place of each chain, the smallest set that holds it.
     chains = [truths[: len(table.chains)][table.chains == k] for k in set(table.chains)]
@@ -456,6 +479,8 @@ def test_sums_of_one_hot_columns_are_those_of_their_definition(
             rank = sum(comb(place, k) for k, place in enumerate(places, 1))
             holds = truths[list(places)].all(axis=0)
             assert sums[length][rank] == values[holds].sum()
+            found = [of_target[length][rank] for of_target in of_targets]
+            assert found == [target[holds].sum() for target in targets]
             assert counts[length][rank] == holds.sum()
 
 
