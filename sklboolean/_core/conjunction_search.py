@@ -51,6 +51,7 @@ from sklboolean._core.conjunction_table import (
     as_pairs,
     distinct_features,
     fits_in_tables,
+    to_integers,
 )
 from sklboolean._core.feature_names import exclusive_groups
 from sklboolean._core.parallel import count_threads, in_threads
@@ -185,22 +186,6 @@ def signs_of_literals(directions):
     """
     signs = SIGNS["both"], SIGNS["positive"], SIGNS["negative"]
     return np.array(signs, dtype=np.uint8)[np.concatenate([directions, -directions])]
-
-
-def to_integers(coefficients):
-    """Round coefficients to integers with a total below 2**52; return their unit too.
-
-    Coefficients that are integer multiples of a power of two keep their value.
-    """
-    size = np.abs(coefficients)
-    exponent = int(np.frexp(size.max(initial=0.0))[1])
-    total = np.ldexp(size, -exponent, out=size).sum()
-    shift = 52 - exponent - int(np.frexp(total)[1])
-    np.rint(np.ldexp(coefficients, shift, out=size), out=size)
-    integers = size.astype(np.int64)
-    divisor = int(np.gcd.reduce(integers)) or 1
-    integers //= divisor
-    return integers, float(np.ldexp(float(divisor), -shift))
 
 
 class Outcome(NamedTuple):
@@ -580,8 +565,7 @@ class ConjunctionSearch:
         if table is None:
             outcome = self._branch_and_bound(integers, task, limits)
         else:
-            is_whole = table is self.table(self.longest)
-            sums = sums if is_whole else None
+            sums = sums if table is self.table(self.longest) else None
             outcome = self._race(table, integers, task, limits, sums)
         conjunctions, bound, is_complete, work = outcome
         scores = [factors[len(literals)] * abs(sum_) for literals, sum_ in conjunctions]

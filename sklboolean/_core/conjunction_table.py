@@ -111,6 +111,22 @@ class TableCost:
         return cls(n_sums, adding, adding + scanning, tuple(uses_blocks))
 
 
+def to_integers(coefficients):
+    """Round coefficients to integers with a total below 2**52; return their unit too.
+
+    Coefficients that are integer multiples of a power of two keep their value.
+    """
+    size = np.abs(coefficients)
+    exponent = int(np.frexp(size.max(initial=0.0))[1])
+    total = np.ldexp(size, -exponent, out=size).sum()
+    shift = 52 - exponent - int(np.frexp(total)[1])
+    np.rint(np.ldexp(coefficients, shift, out=size), out=size)
+    integers = size.astype(np.int64)
+    divisor = int(np.gcd.reduce(integers)) or 1
+    integers //= divisor
+    return integers, float(np.ldexp(float(divisor), -shift))
+
+
 def as_pairs(literals, n_features):
     """Write literals as (feature, value) pairs; those of negations come last."""
     return tuple(sorted([(j % n_features, j < n_features) for j in literals]))

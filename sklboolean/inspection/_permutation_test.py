@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sklboolean._core._table import LONGEST, TARGETS
-from sklboolean._core.conjunction_search import ConjunctionSearch, to_integers
-from sklboolean._core.conjunction_table import as_pairs
+from sklboolean._core.conjunction_search import ConjunctionSearch
+from sklboolean._core.conjunction_table import as_pairs, to_integers
 from sklboolean._core.parallel import in_threads
 from sklboolean._core.parameters import (
     check_choice,
