@@ -151,7 +151,7 @@ cdef class GrowingTree:
         double share
         uint64_t seed
         sklb_sum *sums
-        int64_t n_slots, n_threads
+        int64_t n_samples, n_slots, n_threads
         int32_t[::1] order
         uint64_t[::1] running
         uint64_t[:, ::1] allowed
@@ -179,7 +179,7 @@ cdef class GrowingTree:
             &indptr[0], &ways[0], &words[0, 0], codes.shape[1], n_codes, n_features,
             words.shape[1])
         self.leaves, self.sums = <sklb_leaf *> &room[0], <sklb_sum *> &sums[0, 0, 0]
-        self.n_slots, self.share = n_slots, params.max_features
+        self.n_samples, self.n_slots, self.share = n_samples, n_slots, params.max_features
         self.rules.l2, self.rules.least_curvature = params.l2, params.least_curvature
         self.rules.least_samples = params.min_samples_leaf
         self.order = array((n_features,), sizeof(int32_t), "i")
@@ -257,6 +257,9 @@ cdef class GrowingTree:
         n_leaves : int
         """
         cdef int64_t n_leaves = 1, k, best, node
+        require(0 < members.shape[0] == self.n_samples <= slopes.shape[0]
+                and slopes.shape[0] == curvatures.shape[0] == scores.shape[0],
+                "its samples do not fit")
         self.members = self.growth.members = &members[0]
         self.growth.scores = &scores[0]
         self.growth.slopes, self.growth.curvatures = &slopes[0], &curvatures[0]

@@ -1,7 +1,8 @@
-/* Sums of weights by column: by definition. */
+/* Sums of weights by column, pieces that a team does, and walks through trees: by definition. */
 #include "check.h"
 
 #include "../../sklboolean/boosting/masked_sums.h"
+#include "../../sklboolean/boosting/tree_sums.h"
 
 static void check_sums(int path, int64_t n_words, int64_t n_panels, int64_t extra, int full) {
     int64_t stride = n_words + extra, size = n_panels * stride * SKLB_MASKED_LANES;
@@ -40,7 +41,40 @@ static void check_choice(void) {
     for (int r = 0; r < 32; r++) CHECK(out[r] == (word >> r & 1 ? yes : no));
 }
 
+static void count_piece(void *work, int64_t piece, int64_t thread) {
+    int64_t *counts = work;
+    counts[piece] += 1 + thread;
+}
+
+static void check_team(void) {
+    int path = 0;
+    sklb_team team = {0};
+    int64_t counts[9] = {0};
+    for (int64_t n_pieces = 0; n_pieces < 10; n_pieces++)
+        sklb_run_pieces(&team, count_piece, counts, n_pieces);
+    /* Without helpers thread 0 does each piece once. */
+    for (int64_t piece = 0; piece < 9; piece++) CHECK(counts[piece] == 9 - piece);
+    sklb_end(&team);
+    sklb_help(&team, 1);
+    CHECK(team.n_done == 9);
+}
+
+/* A tree over three bits: feature 0, and where it is true feature 2. */
+static void check_walk(void) {
+    int path = 0;
+    const int32_t features[] = {0, -1, 2, -1, -1}, root = 0;
+    const int32_t children[] = {1, 2, 0, 0, 3, 4, 0, 0, 0, 0};
+    const double values[] = {0, 1, 0, 10, 100}, expected[] = {1, 10, 1, 10, 1, 100, 1, 100};
+    const sklb_trees tree = {features, children, &root, values, 1};
+    uint64_t words[27];
+    double scores[27] = {0};
+    for (int64_t i = 0; i < 27; i++) words[i] = (uint64_t)i % 8;
+    sklb_walk(&tree, words, 1, 27, scores, 1);
+    for (int64_t i = 0; i < 27; i++) CHECK(scores[i] == expected[i % 8]);
+}
+
 int main(void) {
+    check_team(), check_walk();
     for (int repeat = 0; repeat < 100; repeat++) check_transpose(), check_choice();
     for (int path = 0; path <= sklb_highest_level(); path++) {
         sklb_cpu_level = &path;
