@@ -230,11 +230,12 @@ class ConjunctionModel(CallbackSupportMixin, WeightedRulesMixin, VersionedEstima
                 f"{LARGEST_WEIGHT:g} sums would overflow. Divide sample_weight by its "
                 "largest entry, or lower C."
             )
-        growth = max(1.0, np.count_nonzero(samples.weights) / MANY_SAMPLES)
+        n_samples = np.count_nonzero(samples.weights)
         limit = np.inf if self.work_limit is None else self.work_limit
-        max_work = 1e9 * limit * growth
-        seconds = (growth / 5) ** 1.3 * (9 if len(Cs) > 1 else 4) * len(samples.targets)
-        warn_of_long_fit(self, min(seconds, 2e-9 * max_work), self._faster)
+        max_work = 1e9 * limit * max(1.0, n_samples / MANY_SAMPLES)
+        seconds = (n_samples / 18_500) ** 1.3 * len(samples.targets)
+        seconds = min(seconds * min(1, len(Cs) / 2), 2e-9 * max_work)
+        warn_of_long_fit(self, seconds, self._faster)
         self.scores_, self.held_out_scores_, best, solutions = None, None, 0, []
         self.edit_losses_ = None
         if len(Cs) > 1:
