@@ -144,14 +144,11 @@ class TreeGrower:
     @contextmanager
     def helped(self):
         """Let other threads do pieces of what the tree does; it needs none of them."""
-        threads = [
-            Thread(target=self.tree.help, args=(number,))
-            for number in range(1, self.n_threads)
-        ]
         begun = []
         try:
             with suppress(RuntimeError):  # none starts when Python ends
-                for thread in threads:
+                for number in range(1, self.n_threads):
+                    thread = Thread(target=self.tree.help, args=(number,))
                     thread.start()
                     begun.append(thread)
             yield

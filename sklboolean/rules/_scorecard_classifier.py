@@ -327,7 +327,8 @@ class ScorecardClassifier(
         for k, card in enumerate(cards):
             places = [conditions.index(condition) for condition in card.conditions]
             weights[k, places] = card.weights[1:]
-        covers = search.covers(conditions)
+        covers = np.array([*map(search.cover, conditions)], dtype=bool)
+        covers = covers.reshape(len(conditions), len(codes)).T
         points, scale, intercepts = choose_joint_points(
             covers, weights, np.array([card.weights[0] for card in cards]), targets.T,
             search.sample_weight, self.max_points,

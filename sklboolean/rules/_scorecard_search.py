@@ -53,10 +53,6 @@ class Card:
     objective: float
     counts: PatternCounts
 
-    def probabilities(self):
-        """Compute the probability of the second class for each pattern."""
-        return expit(self.weights[0] + self.counts.rows @ self.weights[1:])
-
 
 class ConditionSearch:
     """Training samples and the conditions of one or two literals.
@@ -122,13 +118,6 @@ class ConditionSearch:
             self._covers[condition] = np.logical_and.reduce(values)
         return self._covers[condition]
 
-    def covers(self, conditions):
-        """Mark the conditions that each sample satisfies, a column for each."""
-        covers = np.zeros((len(self.targets), len(conditions)), dtype=bool)
-        for k, condition in enumerate(conditions):
-            covers[:, k] = self.cover(condition)
-        return covers
-
     def counts(self, conditions):
         """Count the samples by the conditions that they satisfy."""
         return PatternCounts.of(map(self.cover, conditions), self.masses)
@@ -161,7 +150,8 @@ class ConditionSearch:
 
     def promising(self, card):
         """List the conditions that may lower the objective most, if any may."""
-        shares, codes = card.probabilities(), card.counts.codes
+        codes = card.counts.codes
+        shares = expit(card.weights[0] + card.counts.rows @ card.weights[1:])
         residuals, curvatures = np.empty((2, len(codes)))
 
         def differentiate(first, last):
