@@ -16,9 +16,10 @@ number, a sample adds to the last one only: running sums give the others.
 #    feature that is true in more than half of the samples is inverted. A sample has one
 #    place of each chain, the last that is true, so each sample has few.
 # 2. Add. Each sample adds its value to the sums of the conjunctions of its places: one
-#    by one (``scatter``; sums beyond the cache by their largest places), by blocks of
-#    places whose bits are the number of a bin (``sum_blocks``), or, for few different
-#    values, by counting covers (``count``).
+#    by one (``scatter``), by blocks of places whose bits are the number of a bin
+#    (``sum_blocks``), or, for few different values, by counting covers (``count``).
+#    Sums beyond the cache, and those of several targets side by side, are added up by
+#    the largest place of their conjunctions (``scatter_by_place``).
 #    `TableCost` knows the time of each before anything is done.
 # 3. Finish. Running sums within chains give those of all samples where a place is true.
 #    Of one-hot columns exactly one is true, so the sums with the one that was left out

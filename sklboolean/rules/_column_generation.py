@@ -12,8 +12,9 @@ what `search_conjunctions` looks for. The same search bounds the duality gap.
 #    last search calls for.
 # 2. For each output search for conjunctions whose absolute sum of residuals is above
 #    their price: no other one can lower the objective. The search is by tables of all
-#    sums where these are small, else by branch and bound. It is of a limited
-#    width first, also where tables of several outputs would take long.
+#    sums where these are small, else by branch and bound. One pass over the samples
+#    adds up the tables of eight outputs. The search is of a limited width first, also
+#    where tables of several outputs would take long.
 # 3. Add some of them that are different, drop those of weight 0, and go to 1.
 # 4. The last search is exact, where a proof is asked for. Residuals divided by the
 #    largest ratio of a sum to its price are feasible for the dual problem, which bounds
