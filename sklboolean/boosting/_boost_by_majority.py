@@ -307,11 +307,11 @@ class BoostByMajority(CallbackSupportMixin, PackedPartitionsMixin, BaseMajorityV
             reads_bits = is_stump(self._weak_estimator())
             validate = validate_data_or_bits if reads_bits else validate_data_strict
             X, y = validate(self, X, y, **options)
-            if reads_bits:  # the time of other weak learners is not known
-                seconds = 5.5e-5 * len(y) * (1 + X.shape[1] / 400)
-                warn_of_long_fit(self, seconds * (len(np.unique(y)) - 1), FASTER)
             rng = check_random_state(self.random_state)
             data = self._read(X, y, sample_weight, rng)
+            if reads_bits:  # the time of other weak learners is not known
+                seconds = 5.5e-5 * len(y) * (1 + X.shape[1] / 400)
+                warn_of_long_fit(self, seconds * (len(self.classes_) - 1), FASTER)
             choice = self._choose(data, schedule, chooser, rng, len(y))
             self.estimator_, self._games = choice.learner.estimator, choice.games
             self.schedule_, self.schedule_scores_ = choice.name, choice.scores

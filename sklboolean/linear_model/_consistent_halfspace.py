@@ -103,9 +103,9 @@ class ConsistentHalfspace(
     mistakes over ``n`` weights; a random start is good with a probability of at least
     0.15, so one of 40 is with a probability of 0.998.
 
-    Linear programming takes a time that grows with samples ** 1.25: the proof needs all
-    samples at once, and their errors have no structure that would make it quicker.
-    ``AveragedPerceptron`` fits a million samples in a second, without the proof.
+    The time of linear programming grows with ``n_samples ** 1.25``, as the proof is
+    about all samples at once: 10,000 samples of 30 features take a second.
+    ``AveragedPerceptron`` fits a million in that time, without a proof.
 
     A sample of weight 0 is left out. Other sample weights matter where no halfspace is
     correct: linear programming then weighs the errors.
