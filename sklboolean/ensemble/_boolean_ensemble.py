@@ -37,6 +37,8 @@ from sklboolean.rules import ConjunctionLogisticRegression
 # Of more samples trees take the place of the Gaussian process, and from some on there
 # is no linear model.
 MOST_FOR_PROCESS, MOST_FOR_LINEAR = 2000, 20_000
+# Of three classes and more, trees stand beside the process of more samples than this.
+MOST_WITHOUT_TREES = 500
 
 
 class Logits:
@@ -70,9 +72,10 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
     `BooleanGaussianProcessClassifier`, which learns the relevance of each column. With
     more than 2000 samples models of boosted trees take the place of the process, of six
     classes or more the place of all, and the ensemble is a formula, which `to_sql`
-    writes. The log-odds of the models are added up with weights that minimize the loss
-    of held-out samples. Nothing is tuned, and `inspection.shapley_values` explains each
-    prediction exactly.
+    writes. With more than 500 samples of three classes or more they are added. The
+    log-odds of the models are added up with weights that minimize the loss of held-out
+    samples. Nothing is tuned, and `inspection.shapley_values` explains each prediction
+    exactly.
 
     Parameters
     ----------
@@ -156,8 +159,8 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
     regressions. The Gaussian process scores each sample without it in closed form.
     Conjunctions have up to three literals, with more than 128 Boolean features two: the
     Gaussian process has longer ones. For two classes, two models of trees have up to 5
-    leaves and two up to 20; for three to five classes four have 20. For six classes or
-    more three have 31, and with more than 2000 samples these are all models. Sample
+    leaves and two up to 20; for three classes or more four have 20. With more than 2000
+    samples of six classes or more three have 31, and these are all models. Sample
     weights count as numbers of copies; where their mean is below 1, they are divided by
     it.
 
@@ -266,7 +269,9 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
         if self.estimators is not None:
             return self._directed(check_pairs(self.estimators, self._member_method))
         is_small, n_classes = len(codes) <= MOST_FOR_PROCESS, codes.max() + 1
-        trees = tree_models(BooleanGradientBoostingClassifier, n_classes)
+        # Of few samples trees of 20 leaves are as good for many classes as for three.
+        n_modelled = min(n_classes, 3) if is_small else n_classes
+        trees = tree_models(BooleanGradientBoostingClassifier, n_modelled)
         if not is_small and n_classes >= MANY_CLASSES:
             return self._directed(trees)
         longest = 3 if n_features <= MOST_FOR_TRIPLES else 2
@@ -281,6 +286,8 @@ class BooleanEnsembleClassifier(TableScoreMixin, ClassifierMixin, BooleanEnsembl
             models = [("linear", LogisticRegression(C=C, max_iter=1000)), *models]
         if is_free and is_small:
             models.append(("process", BooleanGaussianProcessClassifier()))
+            if n_classes > 2 and len(codes) > MOST_WITHOUT_TREES:
+                models += trees
         else:
             # Of few samples small trees are as good (measured on five tables).
             models += trees if is_free or not is_small else trees[::2]

@@ -311,6 +311,16 @@ def test_members_follow_the_number_of_samples(monkeypatch):
     # Of many classes conjunctions take too long, and trees are more accurate.
     found = model._models(X, 40, np.arange(40) % 6, np.ones(40), [])
     assert [name for name, _ in found] == ["trees"] * 3
+    # Fewer samples have the process, and of three classes or more both.
+    monkeypatch.setattr(of_classes, "MOST_FOR_PROCESS", 50)
+    for most, n_trees in (40, 0), (39, 4):
+        monkeypatch.setattr(of_classes, "MOST_WITHOUT_TREES", most)
+        found = model._models(X, 40, np.arange(40) % 6, np.ones(40), [])
+        names = [name for name, _ in found]
+        assert names == ["conjunctions", "process", *["trees"] * n_trees]
+        assert {tree.max_leaf_nodes for _, tree in found[2:]} <= {20}
+        found = model._models(X, 40, codes, np.ones(40), [])
+        assert [name for name, _ in found] == ["conjunctions", "process"]
     model = BooleanEnsembleClassifier(monotonic_cst=[1, 0])
     monkeypatch.setattr(of_classes, "MANY_CLASSES", 3)
     samples = np.arange(120).reshape(60, 2)
