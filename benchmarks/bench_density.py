@@ -236,7 +236,7 @@ def gradient_tables(quick):
     rows, sizes = [], (20, 40) if quick else (200, 500, 1000, 2000)
     for m, tree in product((4,) if quick else (10, 12), (False, True)):
         machines = [random_machine(m, n, tree) for n in sizes]
-        gradients = [partial(partition_moments, machine, 1) for machine in machines]
+        gradients = [partial(partition_moments, machine) for machine in machines]
         times = fastest(gradients, 2 if quick else 15)
         for n, time in zip(sizes, times, strict=True):
             ratio = time / n / times[0] * sizes[0]
@@ -246,7 +246,7 @@ def gradient_tables(quick):
     print_table("A gradient of log Z", columns, rows)
     rows = []
     for m, n in ((8, 20),) if quick else ((16, 100), (20, 100), (26, 100)):
-        gradient = partial(partition_moments, random_machine(m, n, False), 1)
+        gradient = partial(partition_moments, random_machine(m, n, False))
         (time,) = fastest([gradient], 2)
         rows.append([m, n, f"{time / 1e3:.3f}", f"{1e6 * time / 2**m:.1f}"])
     columns = ["m", "n", "CPU s of one thread", "ns a state"]
@@ -257,7 +257,7 @@ def gradient_tables(quick):
         bits = rng.randint(2, size=(n_samples, n))
         shares, signs = np.full(n_samples, 1 / n_samples), 2.0 * bits - 1
         passes = [
-            partial(sum_posteriors, machine, X, shares, 1)
+            partial(sum_posteriors, machine, X, shares)
             for X in (np.packbits(bits, axis=1), signs)
         ]
         times = fastest(passes, 5)
