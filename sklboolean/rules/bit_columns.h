@@ -76,8 +76,9 @@ SKLB_TARGET_AVX2 static void sklb_masked_add_avx2(const sklb_added_columns *p, d
         __m256d sums[8];
         for (int t = 0; t < 8; t++) sums[t] = _mm256_loadu_pd(out + 4 * t);
         for (int c = 0; c < p->n; c++) {
+            /* Both halves take the same branch, which the processor can foresee. */
+            if (!p->bits[c][half / 2]) continue;
             uint64_t word = p->bits[c][half / 2] >> 32 * (half % 2) & 0xffffffff;
-            if (!word) continue;
             __m256d step = _mm256_set1_pd(p->steps[c]);
             for (int t = 0; t < 8; t++) {
                 __m256d mask = _mm256_castsi256_pd(sklb_four_lanes(word, 4 * t));
