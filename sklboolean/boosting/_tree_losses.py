@@ -7,13 +7,13 @@
 #                      of shape (n_samples, n_outputs)
 #     ``start``        the constant scores of the least loss, of shape (n_outputs,)
 #
+# Of two classes the first two are compiled (tree_sums.h), and `GrowingTree` calls them.
+#
 # Friedman. "Greedy Function Approximation: A Gradient Boosting Machine". Annals of
 # Statistics 29, 2001, section 4.
 
 import numpy as np
 from scipy.special import xlogy
-
-from sklboolean.boosting._trees import logistic_derivatives, logistic_losses
 
 # The largest step of a tree where a loss grows like an exponential.
 LARGEST_STEP = 2.0
@@ -31,18 +31,6 @@ class LogisticLoss:
         share = np.average(targets, weights=weights)
         share = np.clip(share, SMALLEST_SHARE, 1 - SMALLEST_SHARE)
         return np.array([np.log(share / (1 - share))])
-
-    def values(self, targets, scores):
-        """Compute the log-loss of each sample."""
-        losses = np.empty(len(targets))
-        logistic_losses(targets, scores[:, 0], losses)
-        return losses
-
-    def derivatives(self, targets, scores):
-        """Compute the slopes and curvatures by the score."""
-        slopes, curvatures = np.empty((2, *scores.shape))
-        logistic_derivatives(targets, scores[:, 0], slopes[:, 0], curvatures[:, 0])
-        return slopes, curvatures
 
 
 class SoftmaxLoss:

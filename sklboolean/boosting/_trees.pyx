@@ -79,10 +79,6 @@ cdef extern from "tree_sums.h" nogil:
     sklb_piece sklb_differentiate_piece, sklb_find_largest, sklb_begin_piece
     sklb_piece sklb_part_piece, sklb_gather_piece, sklb_add_values
     sklb_piece sklb_walk_piece, sklb_measure_piece
-    void sklb_logistic_derivatives(const double *targets, const double *scores, int64_t n,
-                                   double *slopes, double *curvatures)
-    void sklb_logistic_losses(const double *targets, const double *scores, int64_t n,
-                              double *losses)
     void sklb_walk(const sklb_trees *trees, const uint64_t *words, int64_t n_words,
                    int64_t n, double *scores, int64_t n_columns)
     sklb_sum *sklb_sums_of_thread(sklb_growth *growth, int64_t thread)
@@ -417,25 +413,6 @@ cdef class GrowingTree:
         with gil:
             value = self.refit(leaf.first, leaf.end)
         return fmin(fmax(value, leaf.low), leaf.high)
-
-
-def logistic_losses(const double[::1] targets, const double[::1] scores,
-                    double[::1] losses):
-    """Compute the log-loss of each sample, from targets 0 and 1 and log-odds."""
-    require(targets.shape[0] == scores.shape[0] == losses.shape[0] > 0,
-            "its samples do not fit")
-    with nogil:
-        sklb_logistic_losses(&targets[0], &scores[0], scores.shape[0], &losses[0])
-
-
-def logistic_derivatives(const double[::1] targets, const double[::1] scores,
-                         double[::1] slopes, double[::1] curvatures):
-    """Compute the slopes and curvatures of the log-loss by the log-odds."""
-    require(targets.shape[0] == scores.shape[0] == slopes.shape[0] == curvatures.shape[0]
-            and scores.shape[0] > 0, "its samples do not fit")
-    with nogil:
-        sklb_logistic_derivatives(&targets[0], &scores[0], scores.shape[0], &slopes[0],
-                                  &curvatures[0])
 
 
 def check_trees(const int32_t[::1] features, const int32_t[:, ::1] children,

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.boosting import grow_by_definition
 from scipy import sparse
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 
@@ -20,6 +21,7 @@ from sklboolean import (
 from sklboolean._core.bits import pack_dense
 from sklboolean.boosting import _gradient_boosting, _tree_growth
 from sklboolean.boosting._bit_blocks import BitBlocks
+from sklboolean.boosting._gradient_boosting import BoostingRounds
 from sklboolean.boosting._tree_growth import GrowthParams, TreeGrower
 from sklboolean.boosting._tree_losses import (
     LogisticLoss,
@@ -103,28 +105,48 @@ LOSSES = [LogisticLoss(), SoftmaxLoss(4), SquaredLoss()]
 LOSSES += [QuantileLoss(0.3), PoissonLoss()]
 
 
+def rounds_of(loss, targets):
+    """Rounds of samples of weight 1 that are trained on, and held out too."""
+    words, groups = np.zeros((len(targets), 1), dtype=np.uint64), np.ones((1, 1))
+    tree = BitBlocks.of(words, 1), GrowthParams(2, 1, 0.0), np.zeros(1, dtype=np.int8)
+    grower = TreeGrower(*tree, groups.astype(np.uint64), np.random.RandomState(0))
+    twice = np.tile(targets, 2)
+    return BoostingRounds(twice, np.ones(len(twice)), words, loss, grower, 1)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_slopes_and_starts_are_those_of_the_loss(loss):
     rng = np.random.default_rng(0)
     K, weights = loss.n_outputs, rng.random(50) + 0.1
     targets = rng.integers(0, max(K, 2), 50) if K > 1 else rng.integers(0, 2, 50) * 1.0
     scores, step = rng.normal(size=(50, K)), 1e-6
-    slopes, curvatures = loss.derivatives(targets, scores)
+    rounds = rounds_of(loss, targets)
+
+    def values(scores):
+        rounds.test_scores[:] = scores
+        rounds.measure()
+        return rounds.test_losses.copy()
+
+    def derivatives(scores):
+        rounds.scores[:50] = scores
+        rounds.differentiate()
+        return rounds.slopes[:50].copy(), rounds.curvatures[:50].copy()
+
+    slopes, curvatures = derivatives(scores)
     for k in range(K):
         move = step * np.eye(K)[k]
         ahead, behind = scores + move, scores - move
-        rise = loss.values(targets, ahead) - loss.values(targets, behind)
+        rise = values(ahead) - values(behind)
         np.testing.assert_allclose(slopes[:, k], rise / (2 * step), atol=1e-6)
-        bend = (
-            loss.derivatives(targets, ahead)[0] - loss.derivatives(targets, behind)[0]
-        )
+        bend = derivatives(ahead)[0] - derivatives(behind)[0]
         assert (curvatures[:, k] >= bend[:, k] / (2 * step) - 1e-6).all()
+    if isinstance(loss, LogisticLoss):
+        expected = log_loss(targets, expit(scores[:, 0]))
+        assert values(scores).mean() == pytest.approx(expected, rel=1e-12)
     start = loss.start(targets, weights)
 
     def mean_loss(constant):
-        return np.average(
-            loss.values(targets, np.tile(constant, (50, 1))), weights=weights
-        )
+        return np.average(values(np.tile(constant, (50, 1))), weights=weights)
 
     for change in 0.05 * rng.normal(size=(30, K)):
         assert mean_loss(start) <= mean_loss(start + change) + 1e-12
