@@ -11,7 +11,7 @@ For each size there are three tables. Ranks are over the learners on one table (
 over splits first), and their mean and standard error over the tables. The lead is that
 of the first learner, as means over tables with their standard errors. The last one says
 who is first on each table, and gives means over splits with their standard errors. With
-noise the ensemble is also told the share of wrong labels ("share known"), and estimates
+noise the ensemble also knows the share of wrong labels ("share known"), and estimates
 it ("share estimated"). SVC gives no probabilities, so it has no rank by log-loss.
 Seconds are the CPU time of ``fit``, encoding included.
 
@@ -478,7 +478,7 @@ def run(of_numbers, models, found, noise, size, n_seeds, options):
         if is_used(load, size, n_seeds, size == options.sizes[0])
     ]
     print(f"  {size} samples: {n_seeds} splits of {len(used)} tables")
-    if not used:
+    if not used or not models:
         return
     figures = np.array([
         [
