@@ -33,6 +33,7 @@ import numpy as np
 from _timing import print_header, print_table
 from _workloads import load_part
 from joblib import Parallel, delayed
+from scipy.stats import sem
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -243,7 +244,7 @@ def compare_schedules(tables, seeds, n_rounds, n_samples, n_jobs):
     for i, name in enumerate(tables):
         runs = results[i * len(seeds) : (i + 1) * len(seeds)]
         means = {p: np.mean([run[p] for run in runs]) for p in runs[0]}
-        error = np.std([run["chosen"] for run in runs]) / len(seeds) ** 0.5
+        error = sem([run["chosen"] for run in runs])
         chosen, *others = (f"{mean:.2f}" for mean in means.values())
         rows.append((name, f"{chosen} ± {error:.2f}", *others))
     print_table(

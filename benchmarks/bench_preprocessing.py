@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 from _timing import as_ratio, compare, milliseconds, print_header, print_table
 from _workloads import load_part
+from scipy.stats import sem
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_diabetes
@@ -183,8 +184,7 @@ def accuracy(n_folds, n_shuffles):
                 ).mean()
                 for seed in range(n_shuffles)
             ]  # fmt: skip
-            error = np.std(scores) / np.sqrt(n_shuffles)
-            cells.append(f"{np.mean(scores):.4f} +- {error:.4f}")
+            cells.append(f"{np.mean(scores):.4f} +- {sem(scores):.4f}")
         rows.append([type(model).__name__, *cells])
     print_table(
         f"Accuracy on breast cancer, {n_folds} folds", ["model", *encoders], rows
@@ -239,8 +239,7 @@ def imputation(folder, quick):
                     errors = (filled != full).to_numpy()[erased]
                     wrong[peer].append(errors.mean())
             means = [f"{np.mean(shares):.3f}" for shares in wrong.values()]
-            spread = np.std(wrong["ours"]) / np.sqrt(n_draws)
-            means[-1] += f" +- {spread:.3f}"
+            means[-1] += f" +- {sem(wrong['ours']):.3f}"
             rows.append([name, f"{share:.0%}", *means, n_missing])
             print(*rows[-1], file=sys.stderr, flush=True)
     columns = [
