@@ -60,14 +60,14 @@ def model_page(
     Parameters
     ----------
     estimator : fitted estimator
-        A `RuleClassifier`, a `ConjunctionClassifier`, a `ConjunctionLogisticRegression`
-        or `ConjunctionRegressor`, a linear model with ``coef_``, a stump, or a
-        `BoostByMajority` or `FilteringBoostByMajority` of stumps. A `QueryByCommittee`
-        stands for its final estimator. Other models are no list of conditions: see
-        `explain`. A pipeline ends in one of these; with a `BooleanEncoder` as its only
-        other step, or a ``ColumnTransformer`` of encoders, the form has the columns of
-        X, else the features of the last step. A search such as ``GridSearchCV`` stands
-        for its best estimator.
+        A list of conditions or a sum of them: rules, conjunction models, boosted trees
+        and stumps, scorecards, linear models with ``coef_``, ensembles of these, and
+        kernel models whose kernel is not normalized. A `QueryByCommittee` stands for
+        its final estimator. For other models see `explain`. A pipeline ends in one of
+        these; with a `BooleanEncoder` as its only other step, or a
+        ``ColumnTransformer`` of encoders, the form has the columns of X, else the
+        features of the last step. A search such as ``GridSearchCV`` stands for its best
+        estimator.
     X : data frame or array-like of shape (n_samples, n_features)
         Samples, for coverage and precision and to look at.
     y : array-like of shape (n_samples,)

@@ -107,11 +107,11 @@ class BooleanEncoder(PartitionsMixin, TransformerMixin, VersionedEstimator):
     ----------
     n_bins : int or "auto", default="auto"
         Maximum number of intervals of a column of numbers, at least 2. There is one
-        threshold less. "auto": 8 quantiles, and strict cuts by the labels, if y holds
-        2 to 32 classes. Otherwise 16, and every value of columns of up to 32; see
-        Notes. For "tree" and "monotone" it is 8. Choose 32 or more for models that
-        learn from columns, such as `BooleanGaussianProcessRegressor`: their cost does
-        not grow with it.
+        threshold less. "auto": 8 intervals by quantiles, and strict cuts by the labels,
+        if y holds 2 to 32 classes. Otherwise 16, and every value of columns of up to
+        32; see Notes. For "tree" and "monotone" it is 8. Choose 32 or more for models
+        that learn from columns, such as `BooleanGaussianProcessRegressor`: their cost
+        does not grow with it.
     strategy : {"quantile", "tree", "monotone"}, default="quantile"
         How thresholds are chosen. "quantile": intervals hold about equally many
         samples. "tree": those of a decision tree with ``n_bins`` leaves that predicts y
