@@ -20,8 +20,8 @@ test samples at once, "one sample" for a single one, as a service asks.
 * One sample: microseconds of a prediction by each estimator, trained on votes.
 * ``--growth``: the same of 1000 to 1,000,000 samples of 30 features, for every
   estimator, and the exponent of the samples from size to size: 1 is a time in
-  proportion to them. It takes an hour, and draws a picture into FILE, where matplotlib
-  is installed.
+  proportion to them. It takes half an hour, and draws a picture into FILE, where
+  matplotlib is installed.
 """
 
 import argparse
@@ -262,17 +262,19 @@ def draw(sizes, found, picture):
         seconds = [of_size[0] for of_size in figures if of_size is not None]
         if not seconds:
             continue
+        samples = [n for n, _ in sizes[: len(seconds)]]
         style = {
             "color": f"C{number % 10}",
             "linestyle": ("-", "--", ":")[number // 10 % 3],
+            "label": name,
         }
         if not hasattr(sb, name):
             style = {"color": "0.6", "linewidth": 3}
-        samples = [n for n, _ in sizes[: len(seconds)]]
-        ax.loglog(samples, np.maximum(seconds, 1e-3), label=name, **style)
+            ax.annotate(name, (samples[-1], seconds[-1]), ha="right", va="bottom")
+        ax.loglog(samples, np.maximum(seconds, 1e-3), **style)
     ax.set(xlabel="samples of 30 features", ylabel="CPU seconds of a fit")
     ax.legend(fontsize=6, loc="center left", bbox_to_anchor=(1, 0.5))
-    figure.savefig(picture, dpi=150, bbox_inches="tight")
+    figure.savefig(picture, dpi=100, bbox_inches="tight")
 
 
 def by_size(sizes, names, keep, path, title, late):
